@@ -1,0 +1,1 @@
+"""The workspace-and-agent core: no Qt, plain asyncio, usable from a script."""

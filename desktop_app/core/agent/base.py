@@ -1,0 +1,164 @@
+"""What the window (or a script) holds of one session: the conversation.
+
+A ``Conversation`` is one opened session in one opened workspace. It owns the journal and the run
+under way; the agent object behind it is disposable. Every method that starts or continues a run
+returns an async iterator of events; use it with ``contextlib.aclosing``. Closing the iterator
+stops the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from desktop_app.core.context.types import Breakdown, CompactionRecord
+from desktop_app.core.events import Approval, Event
+from desktop_app.core.messages import DataBlock
+from desktop_app.core.sessions.base import SessionKey
+from desktop_app.core.state import AgentState, Mode, PermissionContext
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file the person added to a message. ``path`` is inside the workspace when the backend can
+    see it; else its bytes travel in ``data``."""
+
+    name: str
+    media_type: str
+    path: str | None = None
+    data: DataBlock | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A person's answer to one approval. ``arguments`` replaces the call's (edit before running);
+    ``always`` adds the approval's rule."""
+
+    op_id: str
+    allowed: bool
+    arguments: dict[str, Any] | None = None
+    always: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """An AskUser call that waits."""
+
+    op_id: str
+    questions: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """What the conversation waits for."""
+
+    reply_id: str
+    approvals: tuple[Approval, ...] = ()
+    questions: tuple[Question, ...] = ()
+
+
+Activity = Literal["idle", "running", "parked"]
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryEntry:
+    """One record that a transcript shows, unparsed. ``raw`` is the record's body as JSON bytes."""
+
+    seq: int
+    kind: str
+    ts_us: int
+    raw: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A stretch of a session, oldest first; ``at_start`` when nothing older exists."""
+
+    entries: list[HistoryEntry] = field(default_factory=list[HistoryEntry])
+    at_start: bool = True
+
+
+class Conversation(Protocol):
+    @property
+    def key(self) -> SessionKey: ...
+
+    @property
+    def activity(self) -> Activity: ...
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def writable(self) -> bool:
+        """False: another process writes this session, or its journal is damaged or newer."""
+        ...
+
+    @property
+    def why_readonly(self) -> tuple[str, dict[str, Any]] | None: ...
+
+    @property
+    def pending(self) -> Pending | None: ...
+
+    @property
+    def state(self) -> AgentState: ...
+
+    @property
+    def permissions(self) -> PermissionContext: ...
+
+    async def history(self, *, before: int | None = None, limit: int | None = None) -> History:
+        """Records that a transcript shows (user.message, assistant.message, tool.result,
+        approval.decided, compaction, compaction.undone, turn.finished, recovered, question
+        .answered), the newest ``limit`` before ``before``."""
+        ...
+
+    def draft(self) -> str:
+        """Text that was streaming when the process died; shown as interrupted."""
+        ...
+
+    def send(self, text: str, attachments: Sequence[Attachment] = ()) -> AsyncIterator[Event]:
+        """A new turn. SessionError ``run.busy`` while one runs, ``run.parked`` while one waits."""
+        ...
+
+    def decide(self, reply_id: str, decisions: Sequence[Decision]) -> AsyncIterator[Event]:
+        """Answer approvals, all or some; the run goes on when none is left. SessionError
+        ``run.wrong_reply`` for another reply id."""
+        ...
+
+    def answer(self, reply_id: str, op_id: str, answer: dict[str, Any]) -> AsyncIterator[Event]:
+        """Answer AskUser: ``{"answers": [{"question", "selected": [], "other"?}]}``."""
+        ...
+
+    def interrupt(self, reply_id: str) -> AsyncIterator[Event]:
+        """Give up a parked run: its open calls get ``interrupted`` results."""
+        ...
+
+    def go_on(self) -> AsyncIterator[Event]:
+        """Continue after an interruption or an error, without a new message ("Retry")."""
+        ...
+
+    async def stop(self) -> None:
+        """Stop the run under way and wait until what happened is durable."""
+        ...
+
+    async def breakdown(self) -> Breakdown: ...
+
+    async def compactions(self) -> list[CompactionRecord]: ...
+
+    def compact(self) -> AsyncIterator[Event]:
+        """Compact now, by hand."""
+        ...
+
+    async def undo_compaction(self) -> list[Event]: ...
+
+    async def set_mode(self, mode: Mode) -> None: ...
+
+    async def set_model(self, model_id: str) -> None: ...
+
+    async def set_title(self, title: str) -> None: ...
+
+    async def add_rule(self, rule: dict[str, Any]) -> None: ...
+
+    async def remove_rule(self, rule: dict[str, Any]) -> None: ...
+
+    async def close(self) -> None: ...

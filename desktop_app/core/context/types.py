@@ -1,0 +1,115 @@
+"""Shapes that accounting and compaction share with the loop and the window.
+
+Window arithmetic, one rule everywhere (``Limits``): ``reserve = min(max_output, 16384, 0.2 x
+window)``; ``W = window - reserve - min(4096, 0.02 x window)``. Marks apply to W.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from desktop_app.core.models.base import LimitSource
+
+Category = Literal[
+    "system",
+    "tools",
+    "mcp",
+    "skills",
+    "ledger",
+    "user",
+    "assistant",
+    "thinking",
+    "result",
+    "images",
+]
+CATEGORIES: tuple[Category, ...] = (
+    "system",
+    "tools",
+    "mcp",
+    "skills",
+    "ledger",
+    "user",
+    "assistant",
+    "thinking",
+    "result",
+    "images",
+)
+Trigger = Literal["alert", "danger", "oversize", "overflow", "resume", "model_switch", "manual"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Marks of one model's window, in tokens. ``alert``, ``danger``, ``target`` are shares of W."""
+
+    window: int
+    max_output: int
+    source: LimitSource = "built_in"
+    alert: float = 0.65
+    danger: float = 0.85
+    target: float = 0.45
+
+    @property
+    def reserve(self) -> int:
+        return int(min(self.max_output, 16384, 0.2 * self.window))
+
+    @property
+    def usable(self) -> int:
+        """W: what a request may hold at most."""
+        return self.window - self.reserve - int(min(4096, 0.02 * self.window))
+
+    def mark(self, share: float) -> int:
+        return int(self.usable * share)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing that fills the window. ``ref`` finds it: an op id, a message id, a tool's name."""
+
+    category: Category
+    label: str
+    tokens: int
+    ref: str
+    measured: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdown:
+    """Who uses the window. ``sum(parts.values()) == total`` always. ``upper`` is the p95 estimate
+    on which every decision is made; ``measured`` is how many of ``total`` the provider confirmed at
+    the last call (the rest was estimated since)."""
+
+    total: int
+    upper: int
+    measured: int
+    limits: Limits
+    parts: dict[Category, int]
+    items: tuple[Item, ...]
+    turns_left: float | None = None  # forecast until the alert mark; None without a history
+
+    @property
+    def share(self) -> float:
+        """Of the whole window, 0 to 1."""
+        return self.total / self.limits.window if self.limits.window else 0.0
+
+
+@dataclass(slots=True)
+class CompactionRecord:
+    """What a compaction did; the body of the ``compaction`` record."""
+
+    gen: int
+    trigger: Trigger
+    summary: str
+    covered_ids: list[str]  # messages that left the context, in order
+    covered_blocks: dict[str, list[str]]  # message id -> block ids that left, when not the whole
+    kept_ids: list[str]
+    before: int
+    after: int  # estimated; corrected by the next measured call
+    limits: dict[str, Any]
+    summariser: str | None
+    seconds: float
+    offload_path: str | None = None
+    pinned: int = 0  # constraints carried on, word for word
+    pending: int = 0
+    ts_us: int = 0
+    rejected: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])

@@ -1,0 +1,95 @@
+"""Our chat model protocol: what the loop asks of any model, the Guide included."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from desktop_app.core.messages import Msg, Usage
+
+LimitSource = Literal["user", "error", "provider", "catalogue", "built_in", "assumed"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """What is known of a model. Tokens throughout; ``window_source`` says how it is known."""
+
+    id: str  # "guide", "openai:gpt-5", …
+    name: str  # shown to people; not translated
+    window: int
+    max_output: int
+    window_source: LimitSource = "built_in"
+    tokenizer: str | None = None  # a tiktoken encoding, when the model uses it exactly
+    images: bool = False
+    thinking: bool = False
+    offline: bool = False
+    is_ai: bool = True  # the Guide is rules, and says so
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSchema:
+    """A tool as the model sees it; ``parameters`` is a JSON schema of type object."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One call. ``messages`` is what the context builder made: order and pairs are right, the
+    summary of a compaction is a user message with ``metadata["slipway"]["kind"] == "summary"``."""
+
+    system: str
+    messages: Sequence[Msg]
+    tools: Sequence[ToolSchema] = ()
+    max_output: int | None = None
+    purpose: Literal["reply", "summary", "title"] = "reply"
+    extra: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    """A piece of text of block ``index``."""
+
+    index: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingPart:
+    index: int
+    text: str
+    extra: dict[str, Any] | None = None  # signature and the like, when it arrives
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallPart:
+    """A piece of a tool call: the first one of an index carries id and name."""
+
+    index: int
+    call_id: str | None = None
+    name: str | None = None
+    arguments: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """The end of the stream. ``usage`` is measured by the provider or ``None``."""
+
+    reason: Literal["stop", "tool_calls", "length", "filter", "other"]
+    usage: Usage | None = None
+
+
+ModelEvent = TextPart | ThinkingPart | ToolCallPart | Finish
+
+
+class ChatModel(Protocol):
+    """A model. ``stream`` yields parts in order and ends with ``Finish``; it raises ModelError.
+    Closing the iterator cancels the call."""
+
+    @property
+    def info(self) -> ModelInfo: ...
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]: ...

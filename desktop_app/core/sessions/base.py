@@ -1,0 +1,202 @@
+"""The journal's contract: append-only records of one session, its operations, drafts and blobs.
+
+The journal stores what it is handed and judges nothing. Order is ``seq`` alone. What a record
+means is decided by whoever folds it (``core.agent.fold``); what operations there are is kept here
+so that recovery can ask.
+
+Record kinds (``body`` is JSON; unknown kinds are kept and skipped when ``ignorable``):
+
+    session.created    {user_id, agent_id, session_id, workspace_id, model, title, config}
+    user.message       {msg}                                  barrier
+    model.request      {reply_id, iteration, model, tokens, envelope}       barrier
+    assistant.message  {reply_id, blocks, usage?, finish, ops: [op ids]}   barrier; auto-approved
+                       operations' intents are in the same transaction
+    approval.asked     {reply_id, op_id, approval}
+    approval.decided   {reply_id, op_id, allowed, by, arguments?, rule?}    barrier
+    question.answered  {reply_id, op_id, answer}              barrier
+    tool.result        {reply_id, op_id, block, seconds, blob?, offload?}   barrier
+    compaction         {CompactionRecord}                     barrier
+    compaction.undone  {gen}                                  barrier
+    turn.finished      {reply_id, reason, code?, params?}     barrier
+    permissions        {permission_context}
+    tasks              {tasks}
+    title              {title, by: person | agent}
+    state.replaced     {state}                                barrier
+    recovered          {ops: [{op_id, outcome}]}              barrier
+    offload            {kind, path, blob, …}: an outbox entry; offload.delivered {id}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+OpState = Literal[
+    "planned", "asking", "approved", "intent", "done", "failed", "unknown", "cancelled"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionKey:
+    """``(user_id, agent_id, session_id)``."""
+
+    user_id: str
+    agent_id: str
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class NewRecord:
+    kind: str
+    body: dict[str, Any]
+    v: int = 1
+    ignorable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A durable line of the journal. ``raw`` is the JSON as stored; ``body()`` parses it, so that
+    a long history stays bytes until somebody looks."""
+
+    seq: int
+    kind: str
+    v: int
+    ts_us: int
+    raw: bytes
+    ignorable: bool = False
+
+    def body(self) -> dict[str, Any]:
+        from json import loads
+
+        return loads(self.raw)
+
+
+@dataclass(frozen=True, slots=True)
+class OpUpdate:
+    """A change of one tool operation, written in the same transaction as the records beside it.
+
+    ``op_id`` is ours: ``{session}:{assistant seq or reply}:{index}``, never the provider's id."""
+
+    op_id: str
+    state: OpState
+    tool: str = ""
+    call_id: str = ""
+    effect: str = "unsafe"
+    args_sha: str = ""
+    attempt: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    op_id: str
+    state: OpState
+    tool: str
+    call_id: str
+    effect: str
+    args_sha: str
+    attempt: int
+    writer_gen: int
+    intent_seq: int | None
+    result_seq: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class BlobRef:
+    """Bytes kept beside the journal by their SHA-256 (hex of the bytes)."""
+
+    sha256: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class JournalInfo:
+    """``writable`` False: another process writes, the disk is read-only, the schema is newer
+    or the journal is damaged after ``head`` (``why`` is a code)."""
+
+    key: SessionKey
+    head: int
+    schema: int
+    writer_gen: int
+    writable: bool
+    why: str | None = None
+    params: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+class Journal(Protocol):
+    """One session's journal, opened. All methods run off the loop; order of calls is order of
+    effect. Raises SessionError: ``journal.fenced``, ``journal.readonly``, ``journal.damaged``,
+    ``disk.full``, ``journal.closed``."""
+
+    @property
+    def info(self) -> JournalInfo: ...
+
+    async def append(
+        self,
+        records: Sequence[NewRecord],
+        *,
+        ops: Sequence[OpUpdate] = (),
+        draft: bytes | None = b"",
+    ) -> list[Record]:
+        """One transaction, synced before it returns: records, operation changes, and the draft
+        (``b""`` clears it, ``None`` leaves it). All or nothing."""
+        ...
+
+    async def save_draft(self, data: bytes) -> None:
+        """The streaming text so far; replaced as a whole. Loss of the last second is allowed."""
+        ...
+
+    async def draft(self) -> bytes: ...
+
+    async def read(
+        self,
+        *,
+        after: int = 0,
+        before: int | None = None,
+        limit: int | None = None,
+        newest_first: bool = False,
+        kinds: Sequence[str] | None = None,
+    ) -> list[Record]:
+        """Records with ``after < seq < before``, ascending unless ``newest_first``."""
+        ...
+
+    async def operations(self, *states: OpState) -> list[Operation]: ...
+
+    async def put_blob(self, data: bytes) -> BlobRef:
+        """Store bytes (temporary file, sync, rename, directory sync) before any row names them."""
+        ...
+
+    async def get_blob(self, ref: BlobRef | str) -> bytes:
+        """SessionError ``blob.missing`` or ``blob.corrupt`` (checked against its hash)."""
+        ...
+
+    async def put_snapshot(self, seq: int, data: bytes) -> None:
+        """A projection of the records up to ``seq``; three are kept."""
+        ...
+
+    async def snapshot(self) -> tuple[int, bytes] | None:
+        """The newest snapshot that is whole, or None."""
+        ...
+
+    async def close(self) -> None:
+        """Release the lease; idempotent."""
+        ...
+
+
+class JournalStore(Protocol):
+    """Where journals live."""
+
+    async def create(self, key: SessionKey, config: dict[str, Any]) -> Journal:
+        """A new journal with its ``session.created`` record; SessionError ``session.exists``."""
+        ...
+
+    async def open(self, key: SessionKey, *, write: bool = True) -> Journal:
+        """KeyError when there is none. When another process holds it the journal opens read-only
+        and ``info.why`` is ``journal.in_use``."""
+        ...
+
+    async def keys(self) -> list[SessionKey]: ...
+
+    async def delete(self, key: SessionKey) -> None:
+        """Remove a session's files for good. Trash is the caller's business (``app.db``)."""
+        ...

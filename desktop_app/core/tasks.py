@@ -1,0 +1,61 @@
+"""Supervised background tasks: the only place of the program that calls ``create_task``."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class Tasks:
+    """Background tasks with one owner: named, strongly held, a failure reported once, cancelled
+    together.
+
+    ``on_error(name, exception)`` is called once for each task that fails; a cancelled task is no
+    failure. An owner that goes away calls ``close``.
+    """
+
+    def __init__(self, on_error: Callable[[str, BaseException], None]) -> None:
+        self._live: dict[asyncio.Task[Any], None] = {}
+        self._named: dict[str, asyncio.Task[Any]] = {}
+        self._on_error = on_error
+
+    def start(self, coro: Coroutine[Any, Any, T], *, name: str) -> asyncio.Task[T]:
+        """Start ``coro`` on the running loop and hold it until it ends."""
+        task = asyncio.get_running_loop().create_task(coro, name=name)
+        self._live[task] = None
+        task.add_done_callback(self._done)
+        return task
+
+    def replace(self, coro: Coroutine[Any, Any, T], *, name: str) -> asyncio.Task[T]:
+        """Like ``start``, after cancelling the task that was last started under ``name``."""
+        if (old := self._named.pop(name, None)) is not None:
+            old.cancel()
+        task = self.start(coro, name=name)
+        self._named[name] = task
+        return task
+
+    def cancel(self, name: str) -> None:
+        """Cancel the task last started by ``replace`` under ``name``, if it still runs."""
+        if (task := self._named.pop(name, None)) is not None:
+            task.cancel()
+
+    def __len__(self) -> int:
+        return len(self._live)
+
+    def _done(self, task: asyncio.Task[Any]) -> None:
+        self._live.pop(task, None)
+        if self._named.get(task.get_name()) is task:
+            del self._named[task.get_name()]
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._on_error(task.get_name(), error)
+
+    async def close(self, seconds: float = 5.0) -> list[str]:
+        """Cancel all and wait at most ``seconds``; returns the names of those still running."""
+        for task in list(self._live):
+            task.cancel()
+        if self._live:
+            await asyncio.wait(set(self._live), timeout=seconds)
+        return [task.get_name() for task in self._live]
