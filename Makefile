@@ -1,0 +1,100 @@
+# The one door. Each target prepares what it needs and says what it does.
+#
+#   make run      open the window (no display: the tour on a virtual one)
+#   make test     all tests          make lint    style, types, import contracts
+#   make bench    the figures        make shots   the README's pictures
+#   make package  wheel and sdist    make clean   remove what the others made
+#
+# PYTHON picks the interpreter (3.11 to 3.13), VENV the environment's folder.
+
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+PY     := $(BIN)/python
+DEV    := $(VENV)/.dev-$(shell cat packaging/requirements-dev.lock | cksum | cut -d' ' -f1)
+RUN    := $(VENV)/.run-$(shell cat packaging/requirements.lock | cksum | cut -d' ' -f1)
+PEER   := build/peer
+PEERED := $(PEER)/.ready-$(shell cat packaging/requirements-peer.lock | cksum | cut -d' ' -f1)
+ARGS   ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint interop bench shots tour package lock clean
+
+help:
+	@sed -n '3,7s/^# *//p' Makefile
+
+# A lock's checksum names its stamp, so that a changed lock prepares again and nothing else does.
+$(VENV)/pyvenv.cfg:
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v <= (3, 13) else "Slipway needs Python 3.11 to 3.13; this is %d.%d. Say: make PYTHON=python3.12 …" % v)'
+	@echo "· making the environment $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+
+$(RUN): | $(VENV)/pyvenv.cfg
+	@test -e $(DEV) || { echo "· installing what the program needs (pinned by hash)"; \
+	  $(PY) -m pip install -q --disable-pip-version-check --require-hashes -r packaging/requirements.lock; }
+	@touch $@
+
+$(DEV): | $(VENV)/pyvenv.cfg
+	@echo "· installing what the program and its tests need (pinned by hash)"
+	@$(PY) -m pip install -q --disable-pip-version-check --require-hashes -r packaging/requirements-dev.lock
+	@touch $@ $(RUN)
+
+$(PEERED):
+	@echo "· making the peer's environment $(PEER) (agentscope, for comparison only)"
+	@$(PYTHON) -m venv --clear $(PEER)
+	@$(PEER)/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r packaging/requirements-peer.lock
+	@touch $@
+
+run: $(RUN)
+	@packaging/system.sh window
+	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname)" != Linux ]; then \
+	  exec $(PY) -m desktop_app $(ARGS); \
+	else \
+	  echo "· there is no display here: running the tour on a virtual one, pictures go to build/tour"; \
+	  packaging/system.sh display && exec $(PY) -m desktop_app tour --out build/tour $(ARGS); \
+	fi
+
+tour: $(RUN)
+	@packaging/system.sh window && packaging/system.sh display
+	$(PY) -m desktop_app tour --out build/tour $(ARGS)
+
+test: $(DEV)
+	@packaging/system.sh window && packaging/system.sh display
+	@echo "· running the tests"
+	QT_QPA_PLATFORM=offscreen $(PY) -m pytest -n 2 --dist loadgroup $(ARGS)
+
+lint: $(DEV)
+	@echo "· style, types, import contracts"
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+interop: $(DEV) $(PEERED)
+	@echo "· reading and writing with the real agentscope"
+	SLIPWAY_PEER_PYTHON=$(abspath $(PEER)/bin/python) QT_QPA_PLATFORM=offscreen $(PY) -m pytest -m interop tests/interop $(ARGS)
+
+bench: $(DEV) $(PEERED)
+	@packaging/system.sh window && packaging/system.sh display
+	@echo "· measuring; figures go to build/bench.json"
+	SLIPWAY_PEER_PYTHON=$(abspath $(PEER)/bin/python) $(PY) -m tests.benchmarks $(ARGS)
+
+shots: $(RUN)
+	@packaging/system.sh window && packaging/system.sh display
+	$(PY) -m desktop_app tour --out build/tour $(ARGS)
+	$(PY) -m desktop_app shots --out resources/pictures
+
+package: $(DEV)
+	$(PY) -m pip install -q --disable-pip-version-check "build==1.3.0"
+	$(PY) -m build --outdir dist
+
+lock: $(DEV)
+	$(PY) -m pip install -q --disable-pip-version-check "uv==0.13.9"
+	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q -o packaging/requirements.lock
+	$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q -o packaging/requirements-dev.lock
+	echo 'agentscope==2.0.11' | $(BIN)/uv pip compile - --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q -o packaging/requirements-peer.lock
+
+clean:
+	rm -rf build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	test -L $(VENV) || rm -rf $(VENV)
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
