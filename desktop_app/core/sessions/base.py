@@ -6,7 +6,9 @@ so that recovery can ask.
 
 Record kinds (``body`` is JSON; unknown kinds are kept and skipped when ``ignorable``):
 
-    session.created    {user_id, agent_id, session_id, workspace_id, model, title, config}
+    session.created    {user_id, agent_id, session_id, workspace_id, model, title, config}; whatever
+                       ``create`` was given as config is in the body, ids added
+    session.config     {config}: a later change of it (ignorable)
     user.message       {msg}                                  barrier
     model.request      {reply_id, iteration, model, tokens, envelope}       barrier
     assistant.message  {reply_id, blocks, usage?, finish, ops: [op ids]}   barrier; auto-approved
@@ -76,7 +78,10 @@ class Record:
 class OpUpdate:
     """A change of one tool operation, written in the same transaction as the records beside it.
 
-    ``op_id`` is ours: ``{session}:{assistant seq or reply}:{index}``, never the provider's id."""
+    ``op_id`` is ours: ``{session}:{assistant seq or reply}:{index}``, never the provider's id.
+    An update of a known operation that names no ``tool`` changes its state (and attempt) only.
+    ``intent`` for an operation that already had one and is neither ``read`` nor ``idempotent``
+    needs a higher ``attempt``; otherwise ``operation.repeated`` and nothing is written."""
 
     op_id: str
     state: OpState
@@ -89,6 +94,9 @@ class OpUpdate:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
+    """``intent_seq`` and ``result_seq``: the newest record of the transaction that brought the
+    operation to ``intent`` and to its end; ``writer_gen`` is the lease that wrote last."""
+
     op_id: str
     state: OpState
     tool: str
@@ -111,8 +119,10 @@ class BlobRef:
 
 @dataclass(frozen=True, slots=True)
 class JournalInfo:
-    """``writable`` False: another process writes, the disk is read-only, the schema is newer
-    or the journal is damaged after ``head`` (``why`` is a code)."""
+    """``writable`` False: another process writes (``journal.in_use``), the disk is read-only
+    (``disk.readonly``), the schema is newer (``journal.newer``), the journal is damaged after
+    ``head`` (``journal.damaged``; ``params["seq"]`` is the first record that is not whole), or a
+    read-only view was asked for (``journal.readonly``). ``why`` is the code."""
 
     key: SessionKey
     head: int
@@ -125,8 +135,13 @@ class JournalInfo:
 
 class Journal(Protocol):
     """One session's journal, opened. All methods run off the loop; order of calls is order of
-    effect. Raises SessionError: ``journal.fenced``, ``journal.readonly``, ``journal.damaged``,
-    ``disk.full``, ``journal.closed``."""
+    effect. Raises SessionError: ``journal.fenced`` (another writer took over),
+    ``journal.readonly``, ``journal.damaged``, ``journal.busy``, ``journal.closed``,
+    ``disk.full``, ``disk.readonly``, ``disk.failed``. After an error nothing of the call is in
+    the journal; after ``disk.full`` and ``disk.failed`` the same call may be made again.
+
+    A call that was made is carried out even when its caller is cancelled while waiting. Bodies
+    handed in must not be changed before the call returns."""
 
     @property
     def info(self) -> JournalInfo: ...
@@ -139,7 +154,8 @@ class Journal(Protocol):
         draft: bytes | None = b"",
     ) -> list[Record]:
         """One transaction, synced before it returns: records, operation changes, and the draft
-        (``b""`` clears it, ``None`` leaves it). All or nothing."""
+        (``b""`` clears it, ``None`` leaves it). All or nothing. With no records it still writes
+        operation changes and the draft."""
         ...
 
     async def save_draft(self, data: bytes) -> None:
@@ -178,6 +194,16 @@ class Journal(Protocol):
         """The newest snapshot that is whole, or None."""
         ...
 
+    async def wait_for_change(self, after: int, timeout: float) -> int:
+        """The head as soon as it is over ``after``, or after ``timeout`` seconds as it is then:
+        how a read-only view follows the writer, in this process or another."""
+        ...
+
+    async def verify(self) -> int | None:
+        """Check every record from the first; the first that is not whole, or None. Works in
+        pieces, so that appends go on in between. What it finds makes the journal read-only."""
+        ...
+
     async def close(self) -> None:
         """Release the lease; idempotent."""
         ...
@@ -190,13 +216,17 @@ class JournalStore(Protocol):
         """A new journal with its ``session.created`` record; SessionError ``session.exists``."""
         ...
 
-    async def open(self, key: SessionKey, *, write: bool = True) -> Journal:
-        """KeyError when there is none. When another process holds it the journal opens read-only
-        and ``info.why`` is ``journal.in_use``."""
+    async def open(self, key: SessionKey, *, write: bool = True, steal: bool = False) -> Journal:
+        """KeyError when there is none. When another process (or another opening in this one)
+        holds it, the journal opens read-only, ``info.why`` is ``journal.in_use`` and
+        ``info.params`` tells of the owner (``pid``, ``host``). ``steal`` takes the lease from an
+        owner that does not answer; its next write fails with ``journal.fenced``."""
         ...
 
     async def keys(self) -> list[SessionKey]: ...
 
     async def delete(self, key: SessionKey) -> None:
-        """Remove a session's files for good. Trash is the caller's business (``app.db``)."""
+        """Remove a session's files for good; nothing happens when there is none, SessionError
+        ``journal.in_use`` while it is open for writing. Trash is the caller's business
+        (``app.db``)."""
         ...
