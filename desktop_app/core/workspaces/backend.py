@@ -7,12 +7,16 @@ host's file system. Backends: a folder on this computer, a Docker container, an 
 Errors (all ``WorkspaceError`` unless said otherwise): ``file.missing``, ``file.is_dir``,
 ``file.not_dir``, ``file.exists``, ``file.denied``, ``file.special`` (FIFO, device, socket: never
 opened), ``file.too_large``, ``disk.full``, ``disk.readonly``, ``backend.unreachable`` (retryable),
-``backend.closed``. Params carry ``path``.
+``backend.closed``, ``file.changed`` (not the ``expect``ed version), ``file.not_empty``,
+``file.busy`` (locked by another, retryable), ``file.bad_name``, ``file.loop``, ``file.failed``
+(anything else of the system), ``disk.full`` is retryable. Params carry ``path``. Processes:
+``exec.missing``, ``exec.denied``, ``exec.too_long``, ``exec.failed`` with ``program``. What streams
+is an async generator, consumed with ``contextlib.aclosing``.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -97,12 +101,13 @@ class Backend(Protocol):
         env: dict[str, str] | None = None,
         stdin: bytes | None = None,
         timeout: float | None = None,
-    ) -> AsyncIterator[ProcessEvent]:
+    ) -> AsyncGenerator[ProcessEvent]:
         """Run a program and stream its output; the last item is ``ProcessExit``.
 
         The process gets its own group; at the timeout (seconds), at ``aclose`` of the iterator and
         at cancellation the whole tree is killed and draining is bounded (2 s). ``argv`` is never
-        passed through a shell. FileNotFoundError becomes ``exec.missing``.
+        passed through a shell. FileNotFoundError becomes ``exec.missing``. ``env`` is added to the
+        backend's own environment. Without ``stdin`` the process reads an empty one.
         """
         ...
 
@@ -121,13 +126,13 @@ class Backend(Protocol):
 
     async def stat(self, path: str, *, follow: bool = True) -> FileInfo: ...
 
-    def scandir(self, path: str) -> AsyncIterator[list[FileInfo]]:
+    def scandir(self, path: str) -> AsyncGenerator[list[FileInfo]]:
         """The entries of a directory in batches, unordered; links are not followed."""
         ...
 
     def read(
         self, path: str, *, offset: int = 0, length: int | None = None
-    ) -> AsyncIterator[bytes]:
+    ) -> AsyncGenerator[bytes]:
         """The bytes of a regular file in pieces of at most 1 MiB. Never opens a special file."""
         ...
 

@@ -1,0 +1,232 @@
+"""The execution backend for a folder on this computer."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import aclosing
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar
+
+from desktop_app.core.errors import WorkspaceError
+
+from . import local_files as files
+from .backend import ExecResult, FileInfo, OutputChunk, ProcessEvent, ProcessExit
+from .local_process import LocalProcess
+from .local_write import AtomicWrite, append
+from .process_tree import kill_all
+
+if TYPE_CHECKING:
+    import psutil
+
+P = ParamSpec("P")
+R = TypeVar("R")
+WORKERS = 8
+
+
+class LocalBackend:
+    """Files and processes of this computer, as the ``Backend`` contract has them.
+
+    ``cwd`` is the working directory; relative paths are under it, absolute ones are taken as they
+    are (who may reach what is decided above). ``env`` is the environment processes get, by default
+    this process's own; what ``run`` is handed is added to it. File work runs on at most
+    ``workers`` threads, each process has a thread of its own.
+    """
+
+    kind = "local"
+
+    def __init__(
+        self, cwd: str | Path, *, env: Mapping[str, str] | None = None, workers: int = WORKERS
+    ) -> None:
+        self._cwd = os.path.abspath(cwd)
+        self._env = env
+        self._workers = workers
+        self._pool: ThreadPoolExecutor | None = None
+        self._running: dict[LocalProcess, None] = {}
+        self._survivors: list[psutil.Process] = []
+        self._closed = False
+
+    @property
+    def os_name(self) -> Literal["posix", "nt"]:
+        return "nt" if os.name == "nt" else "posix"
+
+    @property
+    def cwd(self) -> str:
+        return Path(self._cwd).as_posix()
+
+    async def start(self) -> None:
+        """Check that the working directory is there; WorkspaceError ``file.missing``,
+        ``file.not_dir``, ``file.denied``."""
+        self._closed = False
+        info = await self.stat(self._cwd)
+        if info.kind != "dir":
+            raise WorkspaceError("file.not_dir", path=self._cwd)
+
+    async def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        running = list(self._running)
+        for process in running:
+            process.kill()
+        for process in running:
+            await process.ended.wait()
+        left, self._survivors = self._survivors, []
+        if left:
+            await asyncio.to_thread(kill_all, left)
+        if self._pool is not None:
+            self._pool.shutdown(wait=False)
+            self._pool = None
+
+    # -- processes -----------------------------------------------------------------------------
+
+    async def run(
+        self,
+        argv: list[str],
+        *,
+        cwd: str | None = None,
+        env: dict[str, str] | None = None,
+        stdin: bytes | None = None,
+        timeout: float | None = None,
+    ) -> AsyncGenerator[ProcessEvent]:
+        """As in the contract. A process that a command leaves in the background may live on after
+        its end; ``close`` ends it."""
+        self._check_open()
+        process = LocalProcess(
+            argv,
+            cwd=self._path(cwd or self._cwd),
+            env={**(os.environ if self._env is None else self._env), **(env or {})},
+            stdin=stdin,
+            timeout=timeout,
+        )
+        self._running[process] = None
+        process.start()
+        try:
+            while True:
+                event = await process.next()
+                yield event
+                if isinstance(event, ProcessExit):
+                    return
+        finally:
+            process.kill()
+            await process.ended.wait()
+            self._running.pop(process, None)
+            self._survivors = [p for p in self._survivors if p.is_running()] + process.survivors
+
+    async def exec(
+        self,
+        argv: list[str],
+        *,
+        cwd: str | None = None,
+        env: dict[str, str] | None = None,
+        stdin: bytes | None = None,
+        timeout: float | None = None,
+        max_bytes: int = 4 << 20,
+    ) -> ExecResult:
+        parts: dict[str, list[bytes]] = {"stdout": [], "stderr": []}
+        left, truncated = max_bytes, False
+        ended = ProcessExit(-1, False, 0.0)
+        stream = self.run(argv, cwd=cwd, env=env, stdin=stdin, timeout=timeout)
+        async with aclosing(stream) as events:
+            async for event in events:
+                if isinstance(event, OutputChunk):
+                    truncated = truncated or len(event.data) > left
+                    parts[event.stream].append(event.data[:left])
+                    left -= len(parts[event.stream][-1])
+                else:
+                    ended = event
+        return ExecResult(
+            code=ended.code,
+            stdout=b"".join(parts["stdout"]),
+            stderr=b"".join(parts["stderr"]),
+            timed_out=ended.timed_out,
+            truncated=truncated,
+            seconds=ended.seconds,
+        )
+
+    # -- files -----------------------------------------------------------------------------------
+
+    def _path(self, path: str) -> str:
+        return os.path.normpath(os.path.join(self._cwd, path))
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise WorkspaceError("backend.closed")
+
+    async def _do(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """``work`` on the pool."""
+        self._check_open()
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="slipway-files")
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._pool, partial(work, *args, **kwargs))
+
+    async def stat(self, path: str, *, follow: bool = True) -> FileInfo:
+        return await self._do(files.stat, self._path(path), follow)
+
+    async def scandir(self, path: str) -> AsyncGenerator[list[FileInfo]]:
+        scanner = files.Scanner(self._path(path))
+        try:
+            while batch := await self._do(scanner.next):
+                yield batch
+        finally:
+            await asyncio.to_thread(scanner.close)
+
+    async def read(
+        self, path: str, *, offset: int = 0, length: int | None = None
+    ) -> AsyncGenerator[bytes]:
+        reader = files.Reader(self._path(path), offset, length)
+        try:
+            while data := await self._do(reader.next):
+                yield data
+        finally:
+            await asyncio.to_thread(reader.close)
+
+    async def read_bytes(self, path: str, *, max_bytes: int = 16 << 20) -> bytes:
+        return await self._do(files.read_bytes, self._path(path), max_bytes)
+
+    async def write(
+        self,
+        path: str,
+        data: bytes | AsyncIterator[bytes],
+        *,
+        expect: str | None = None,
+        create: bool = False,
+        mode: int | None = None,
+    ) -> FileInfo:
+        job = AtomicWrite(self._path(path), expect=expect, create=create, mode=mode)
+
+        def whole(content: bytes) -> FileInfo:
+            try:
+                job.write(content)
+                return job.commit()
+            finally:
+                job.abort()
+
+        if isinstance(data, bytes):
+            return await self._do(whole, data)
+        try:
+            await self._do(job.write, b"")
+            async for piece in data:
+                await self._do(job.write, piece)
+            return await self._do(job.commit)
+        finally:
+            await asyncio.to_thread(job.abort)
+
+    async def append(self, path: str, data: bytes) -> int:
+        return await self._do(append, self._path(path), data)
+
+    async def mkdir(self, path: str) -> None:
+        await self._do(files.mkdir, self._path(path))
+
+    async def rename(self, old: str, new: str, *, replace: bool = False) -> None:
+        await self._do(files.rename, self._path(old), self._path(new), replace)
+
+    async def remove(self, path: str, *, recursive: bool = False) -> None:
+        await self._do(files.remove, self._path(path), recursive)
+
+    async def realpath(self, path: str) -> str:
+        return await self._do(files.realpath, self._path(path))
