@@ -30,19 +30,21 @@ def digest(raw: bytes) -> bytes:
     return hashlib.sha256(raw).digest()
 
 
-def check(raw: bytes) -> int:
-    """CRC-32 of a body: cheap enough to be checked at every read."""
-    return zlib.crc32(raw)
+def head_of(seq: int, kind: str, v: int, ts_us: int, ignorable: bool) -> bytes:
+    """What of a record is beside its body, as bytes for ``check`` and ``link``."""
+    return f"{seq}\x00{kind}\x00{v}\x00{ts_us}\x00{int(ignorable)}\x00".encode()
 
 
-def link(
-    previous: bytes, seq: int, kind: str, v: int, ts_us: int, ignorable: bool, body: bytes
-) -> bytes:
-    """The chain's next hash. ``previous`` is the hash of record ``seq - 1`` (``GENESIS`` before
-    the first) and ``body`` the SHA-256 of the body, so that no field of any earlier record can
+def check(head: bytes, body: bytes) -> int:
+    """CRC-32 of a record: cheap enough to be checked at every read."""
+    return zlib.crc32(body, zlib.crc32(head))
+
+
+def link(previous: bytes, head: bytes, body_sha: bytes) -> bytes:
+    """The chain's next hash. ``previous`` is the hash of the record before (``GENESIS`` before
+    the first) and ``body_sha`` the SHA-256 of the body, so that no field of any earlier record can
     change, vanish or move without every later hash being wrong."""
-    head = f"{seq}\x00{kind}\x00{v}\x00{ts_us}\x00{int(ignorable)}\x00".encode()
-    return hashlib.sha256(previous + head + body).digest()
+    return hashlib.sha256(previous + head + body_sha).digest()
 
 
 def merge_op(old: Operation | None, new: OpUpdate, *, gen: int, seq: int) -> Operation:

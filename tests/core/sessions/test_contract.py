@@ -14,13 +14,14 @@ from desktop_app.core.sessions.base import (
     SessionKey,
 )
 from desktop_app.core.sessions.memory import MemoryJournalStore
+from desktop_app.core.sessions.sqlite import SqliteJournalStore
 
 KEY = SessionKey("ann", "guide", "s1")
 
 
-@pytest.fixture(params=["memory"])
+@pytest.fixture(params=["memory", "sqlite"])
 def store(request, tmp_path) -> JournalStore:
-    return MemoryJournalStore()
+    return MemoryJournalStore() if request.param == "memory" else SqliteJournalStore(tmp_path)
 
 
 def said(text: str) -> NewRecord:

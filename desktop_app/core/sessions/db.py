@@ -1,0 +1,170 @@
+"""SQLite through apsw, typed and with our error codes. The only module that imports apsw.
+
+Never open a database file of ours with ``open()`` while a connection of this process may hold it:
+closing that file would drop SQLite's POSIX locks (sqlite.org, "How To Corrupt", 2.2).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import quote
+
+import apsw
+
+from desktop_app.core.errors import SessionError
+
+from .disk import disk_error
+
+Row = tuple[Any, ...]
+Access = Literal["create", "write", "read", "frozen"]
+BUSY_MS = 5000
+Damaged = (apsw.CorruptError, apsw.NotADBError)
+SqliteError = apsw.Error
+
+_FLAGS = {
+    "create": apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE,
+    "write": apsw.SQLITE_OPEN_READWRITE,
+    "read": apsw.SQLITE_OPEN_READONLY,
+    "frozen": apsw.SQLITE_OPEN_READONLY,
+}
+
+
+class Database:
+    """One connection. ``frozen`` reads a file that nobody can be writing, in a folder where
+    SQLite cannot make its own files beside it. Methods raise SessionError (``disk.*``,
+    ``journal.busy``, ``journal.damaged``); what is a mistake of ours stays an ``apsw.Error``."""
+
+    def __init__(self, path: Path, access: Access, *, vfs: str | None = None) -> None:
+        self.path = path
+        # Any: apsw's own types name collections.abc.Buffer, which Python 3.11 has not.
+        self._connection: Any = None
+        uri = f"file:{quote(str(path))}{'?immutable=1' if access == 'frozen' else ''}"
+        with self._translated():
+            self._connection = apsw.Connection(uri, _FLAGS[access] | apsw.SQLITE_OPEN_URI, vfs=vfs)
+            self._connection.set_busy_timeout(BUSY_MS)
+            self._connection.pragma("mmap_size", 0)
+            if access in ("read", "frozen"):
+                self._connection.pragma("query_only", True)
+
+    def journal_mode(self, *, autocheckpoint: bool = False) -> None:
+        """Write-ahead log, every commit synced. Without ``autocheckpoint`` the log is folded back
+        only by ``checkpoint``, so that no commit pays for it."""
+        with self._translated():
+            self._live.pragma("journal_mode", "wal")
+            self._live.pragma("synchronous", "full")
+            if not autocheckpoint:
+                self._live.wal_autocheckpoint(0)
+
+    @property
+    def _live(self) -> Any:
+        if self._connection is None:
+            raise SessionError("journal.closed", path=str(self.path))
+        return self._connection
+
+    def rows(self, sql: str, params: Sequence[Any] | dict[str, Any] = ()) -> list[Row]:
+        with self._translated():
+            return self._live.execute(sql, params).fetchall()
+
+    def one(self, sql: str, params: Sequence[Any] | dict[str, Any] = ()) -> Row | None:
+        found = self.rows(sql, params)
+        return found[0] if found else None
+
+    def run(self, sql: str, params: Sequence[Any] | dict[str, Any] = ()) -> None:
+        with self._translated():
+            self._live.execute(sql, params)
+
+    def many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        with self._translated():
+            self._live.executemany(sql, rows)
+
+    def changes(self) -> int:
+        """Rows changed by the last statement."""
+        return self._live.changes()
+
+    @contextmanager
+    def write(self) -> Generator[None]:
+        """One transaction that has the write lock from its start: all of it or nothing."""
+        self.run("BEGIN IMMEDIATE")
+        try:
+            yield
+            self.run("COMMIT")
+        except BaseException:
+            # After a failed write SQLite has often rolled back by itself.
+            if self._connection is not None and not self._connection.get_autocommit():
+                self._connection.execute("ROLLBACK")
+            raise
+
+    def synchronous(self, level: Literal["full", "normal"]) -> None:
+        self.run(f"PRAGMA synchronous={level}")
+
+    def on_log(self, told: Callable[[int], None]) -> None:
+        """Call ``told`` with the size of the write-ahead log in bytes after each commit."""
+        size = int(self.rows("PRAGMA page_size")[0][0])
+
+        def hook(_: object, __: str, pages: int) -> int:
+            told(pages * size)
+            return apsw.SQLITE_OK
+
+        self._live.set_wal_hook(hook)
+
+    def checkpoint(self, *, whole: bool = False) -> None:
+        """Copy the log into the database. ``whole`` waits for readers and empties the log."""
+        mode = apsw.SQLITE_CHECKPOINT_TRUNCATE if whole else apsw.SQLITE_CHECKPOINT_PASSIVE
+        with self._translated():
+            self._live.wal_checkpoint(mode=mode)
+
+    def copy_to(self, target: Path) -> None:
+        """A consistent copy of the whole database as one file, synced, put in place whole."""
+        part = target.with_name(target.name + ".part")
+        part.unlink(missing_ok=True)
+        with self._translated():
+            copy: Any = apsw.Connection(str(part))
+            try:
+                with copy.backup("main", self._live, "main") as backup:
+                    backup.step()
+                copy.pragma("journal_mode", "delete")
+            finally:
+                copy.close()
+        os.chmod(part, 0o600)
+        os.replace(part, target)
+
+    def interrupt(self) -> None:
+        """Make the statement that runs in another thread stop."""
+        if self._connection is not None:
+            self._connection.interrupt()
+
+    def close(self) -> None:
+        if self._connection is not None:
+            connection, self._connection = self._connection, None
+            connection.close()
+
+    @contextmanager
+    def _translated(self) -> Generator[None]:
+        try:
+            yield
+        except Damaged as error:
+            raise SessionError("journal.damaged", path=str(self.path), reason=str(error)) from error
+        except (apsw.BusyError, apsw.LockedError) as error:
+            raise SessionError("journal.busy", path=str(self.path), retryable=True) from error
+        except apsw.FullError as error:
+            raise SessionError("disk.full", path=str(self.path), retryable=True) from error
+        except (apsw.ReadOnlyError, apsw.PermissionsError) as error:
+            raise SessionError("disk.readonly", path=str(self.path)) from error
+        except (apsw.IOError, apsw.CantOpenError) as error:
+            number = self._connection.system_errno if self._connection is not None else 0
+            if isinstance(error, apsw.CantOpenError) and not number:
+                number = _why_not(self.path)
+            raise disk_error(number, self.path, str(error)) from error
+
+
+def _why_not(path: Path) -> int:
+    """The errno behind a file that SQLite could not open; it keeps none without a connection."""
+    import errno
+
+    if not path.exists():
+        return errno.ENOENT
+    return 0 if os.access(path.parent, os.W_OK) else errno.EACCES
