@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 from urllib.parse import quote
 
 import apsw
@@ -22,6 +22,7 @@ from .disk import disk_error
 Row = tuple[Any, ...]
 Access = Literal["create", "write", "read", "frozen"]
 BUSY_MS = 5000
+FOLD_MS = 50
 Damaged = (apsw.CorruptError, apsw.NotADBError)
 SqliteError = apsw.Error
 
@@ -66,16 +67,20 @@ class Database:
         return self._connection
 
     def rows(self, sql: str, params: Sequence[Any] | dict[str, Any] = ()) -> list[Row]:
-        with self._translated():
+        try:
             return self._live.execute(sql, params).fetchall()
+        except apsw.Error as error:
+            self._raise(error)
 
     def one(self, sql: str, params: Sequence[Any] | dict[str, Any] = ()) -> Row | None:
         found = self.rows(sql, params)
         return found[0] if found else None
 
     def run(self, sql: str, params: Sequence[Any] | dict[str, Any] = ()) -> None:
-        with self._translated():
+        try:
             self._live.execute(sql, params)
+        except apsw.Error as error:
+            self._raise(error)
 
     def many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         with self._translated():
@@ -86,11 +91,12 @@ class Database:
         return self._live.changes()
 
     @contextmanager
-    def write(self) -> Generator[None]:
-        """One transaction that has the write lock from its start: all of it or nothing."""
-        self.run("BEGIN IMMEDIATE")
+    def write(self, reading: str = "") -> Generator[list[Row]]:
+        """One transaction that has the write lock from its start: all of it or nothing. Gives what
+        the query ``reading`` finds in it."""
+        found = self.rows(f"BEGIN IMMEDIATE;{reading}")
         try:
-            yield
+            yield found
             self.run("COMMIT")
         except BaseException:
             # After a failed write SQLite has often rolled back by itself.
@@ -111,9 +117,16 @@ class Database:
 
         self._live.set_wal_hook(hook)
 
-    def checkpoint(self, *, whole: bool = False) -> None:
-        """Copy the log into the database. ``whole`` waits for readers and empties the log."""
-        mode = apsw.SQLITE_CHECKPOINT_TRUNCATE if whole else apsw.SQLITE_CHECKPOINT_PASSIVE
+    def checkpoint(self, *, rest: bool = False, whole: bool = False) -> None:
+        """Copy the log into the database, beside a writer. ``rest`` keeps the writer waiting for
+        what it wrote meanwhile (a few pages, after a first one), so that it may begin the log
+        anew; ``whole`` waits for readers too and empties the log."""
+        mode = apsw.SQLITE_CHECKPOINT_PASSIVE
+        if rest:
+            mode = apsw.SQLITE_CHECKPOINT_FULL
+            self._live.set_busy_timeout(FOLD_MS)
+        if whole:
+            mode = apsw.SQLITE_CHECKPOINT_TRUNCATE
         with self._translated():
             self._live.wal_checkpoint(mode=mode)
 
@@ -146,19 +159,26 @@ class Database:
     def _translated(self) -> Generator[None]:
         try:
             yield
-        except Damaged as error:
-            raise SessionError("journal.damaged", path=str(self.path), reason=str(error)) from error
-        except (apsw.BusyError, apsw.LockedError) as error:
-            raise SessionError("journal.busy", path=str(self.path), retryable=True) from error
-        except apsw.FullError as error:
-            raise SessionError("disk.full", path=str(self.path), retryable=True) from error
-        except (apsw.ReadOnlyError, apsw.PermissionsError) as error:
-            raise SessionError("disk.readonly", path=str(self.path)) from error
-        except (apsw.IOError, apsw.CantOpenError) as error:
+        except apsw.Error as error:
+            self._raise(error)
+
+    def _raise(self, error: apsw.Error) -> NoReturn:
+        """``error`` as a SessionError where it is one for a person, else itself."""
+        path = str(self.path)
+        if isinstance(error, Damaged):
+            raise SessionError("journal.damaged", path=path, reason=str(error)) from error
+        if isinstance(error, apsw.BusyError | apsw.LockedError):
+            raise SessionError("journal.busy", path=path, retryable=True) from error
+        if isinstance(error, apsw.FullError):
+            raise SessionError("disk.full", path=path, retryable=True) from error
+        if isinstance(error, apsw.ReadOnlyError | apsw.PermissionsError):
+            raise SessionError("disk.readonly", path=path) from error
+        if isinstance(error, apsw.IOError | apsw.CantOpenError):
             number = self._connection.system_errno if self._connection is not None else 0
             if isinstance(error, apsw.CantOpenError) and not number:
                 number = _why_not(self.path)
             raise disk_error(number, self.path, str(error)) from error
+        raise error
 
 
 def _why_not(path: Path) -> int:

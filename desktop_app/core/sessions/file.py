@@ -27,13 +27,14 @@ from .snapshots import Snapshots
 
 LARGE = 256 * 1024
 """Bodies over this many bytes are kept as blobs; the row has their hash."""
-LOG_AHEAD = 1024 * 1024
+LOG_AHEAD = 2 * 1024 * 1024
 LOG_LIMIT = 1024 * 1024
 NAME = "journal.db"
 
 _OPERATION = (
     "op_id, state, tool, call_id, effect, args_sha, attempt, writer_gen, intent_seq, result_seq"
 )
+_FENCE = "SELECT (SELECT v FROM meta WHERE k = 'generation'), (SELECT max(seq) FROM record)"
 INSERT = (
     "INSERT INTO record(seq, kind, v, ts_us, gen, ignorable, crc, hash, blob, body)"
     " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -91,6 +92,7 @@ class JournalFile:
         self._limit: int | None = None if db else 0
         self._inode: os.stat_result | None = None
         self._unsure = False
+        self._drafted = True
         self.log_bytes = 0
 
     # -- opening and closing ----------------------------------------------------------------
@@ -157,12 +159,15 @@ class JournalFile:
         head = self._head + len(made)
         with self._committing(db):
             if rows:
-                db.many(INSERT, rows)
+                db.run(INSERT, rows[0]) if len(rows) == 1 else db.many(INSERT, rows)
             self._write_ops(db, ops, head)
-            if draft is not None:
+            if draft or (draft is not None and self._drafted):
                 self._write_draft(db, draft)
+        self._head = head
         if rows:
-            self._head, self._hash = head, rows[-1][7]
+            self._hash = rows[-1][7]
+        if draft is not None:
+            self._drafted = bool(draft)
         return made
 
     def save_draft(self, data: bytes) -> None:
@@ -172,6 +177,7 @@ class JournalFile:
         try:
             with self._committing(db):
                 self._write_draft(db, data)
+            self._drafted = bool(data)
         finally:
             db.synchronous("full")
 
@@ -204,12 +210,9 @@ class JournalFile:
             self._unsure = False
         return self._db
 
-    def _fence(self, db: Database) -> None:
+    def _fence(self, generation: int, head: int) -> None:
         """Inside the write transaction: still ours, and as we left it."""
-        row = db.rows(
-            "SELECT (SELECT v FROM meta WHERE k = 'generation'), (SELECT max(seq) FROM record)"
-        )[0]
-        if row[0] != self._gen or (row[1] or 0) != self._head:
+        if generation != self._gen or head != self._head:
             self._why = "journal.fenced"
             raise SessionError("journal.fenced", session=self._key.session_id)
         try:
@@ -250,8 +253,8 @@ class JournalFile:
     def _committing(self, db: Database) -> Generator[None]:
         """One write transaction of ours, fenced."""
         try:
-            with db.write():
-                self._fence(db)
+            with db.write(_FENCE) as found:
+                self._fence(*found[0])
                 yield
         except SessionError as error:
             self._unsure = self._unsure or error.code == "disk.failed"
