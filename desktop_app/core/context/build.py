@@ -1,0 +1,372 @@
+"""The model's input, made from the state: a pure function of it, growing only at its end.
+
+Order: system prompt, workspace instructions and skills list (one system text) · tools · the pinned
+block · ledger and summary of the newest compaction · live messages · the tail.
+
+AgentScope keeps a whole reply in one assistant ``Msg``. Models want one message a step, so every
+*iteration* of it (thinking, text, calls, then their results) becomes two messages:
+
+    role "assistant"                          thinking, text, data and tool_call blocks
+    role "user", kind "tool_results"          tool_result blocks only, one a call, in call order
+
+where ``kind`` stands in ``metadata["slipway"]["kind"]``. The other kinds, all of role "user":
+``pinned``, ``summary`` (history, never authority), ``hint`` (a note that the person did not write)
+and ``tasks`` (the tail). What the person wrote has no kind. ``metadata["slipway"]["of"]`` is the id
+of the message of the state that a message was made from.
+
+Repairs, all deterministic: a call without a result gets one with state ``interrupted``; a result
+without a call is left out; call ids that repeat are renamed ``id-2``, ``id-3`` … in call and result
+alike; text blocks with nothing in them, and messages with nothing left, are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import is_
+from typing import Any, Literal, cast
+
+from desktop_app.core.messages import (
+    AnyBlock,
+    DataBlock,
+    HintBlock,
+    Msg,
+    TextBlock,
+    ToolCallBlock,
+    ToolResultBlock,
+)
+from desktop_app.core.models.base import ModelRequest, ToolSchema
+from desktop_app.core.state import AgentState, Task
+
+from .iterations import Iteration, iterations, signed
+
+Kind = Literal["pinned", "summary", "tool_results", "hint", "tasks"]
+TASK_TOOLS = frozenset({"TaskCreate", "TaskList", "TaskUpdate"})  # their results show the list
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """What goes ahead of the messages. ``mcp`` names the server of each tool that has one."""
+
+    system: str = ""
+    instructions: str = ""  # of the workspace
+    skills: str = ""  # the list of skills
+    tools: tuple[ToolSchema, ...] = ()
+    mcp: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def text(self) -> str:
+        """The system text as it is sent."""
+        return "\n\n".join(t for t in (self.system, self.instructions, self.skills) if t)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A model's input. ``messages[:closed]`` are the same objects in every prompt of one ``epoch``;
+    ``messages[stable:]`` is the tail, which is made anew each time."""
+
+    envelope: Envelope
+    messages: list[Msg]
+    closed: int
+    stable: int
+    epoch: object
+
+    def request(
+        self,
+        *,
+        max_output: int | None = None,
+        purpose: Literal["reply", "summary", "title"] = "reply",
+        more: Sequence[Msg] = (),
+    ) -> ModelRequest:
+        """The call; ``more`` is appended after the tail."""
+        return ModelRequest(
+            system=self.envelope.text(),
+            messages=[*self.messages, *more],
+            tools=self.envelope.tools,
+            max_output=max_output,
+            purpose=purpose,
+        )
+
+
+def slipway(holder: Mapping[str, Any]) -> dict[str, Any]:
+    """Our own part of a ``metadata`` or ``middle_context``; empty when there is none."""
+    part = holder.get("slipway")
+    return cast(dict[str, Any], part) if isinstance(part, dict) else {}
+
+
+def kind_of(msg: Msg) -> Kind | None:
+    """The kind of a built message; None for the assistant's and the person's own."""
+    return slipway(msg.metadata).get("kind")
+
+
+def compaction_part(state: AgentState) -> dict[str, Any]:
+    """The ledger of the newest compaction as it lies in the state; empty before the first one."""
+    part = slipway(state.middle_context).get("compaction")
+    return cast(dict[str, Any], part) if isinstance(part, dict) else {}
+
+
+def made(kind: Kind, text: str, *, of: str, at: str | None = None) -> Msg:
+    """A message of ours, of role user."""
+    return Msg.model_construct(
+        name="slipway",
+        role="user",
+        id=of,
+        content=[TextBlock(id=of, text=text, created_at=at, finished_at=at)],
+        metadata={"slipway": {"kind": kind}},
+        created_at=at,
+    )
+
+
+def build(envelope: Envelope, state: AgentState) -> Prompt:
+    """The prompt for ``state``. Pure; ``PromptBuilder`` gives the same, incrementally."""
+    return PromptBuilder().build(envelope, state)
+
+
+def _head(state: AgentState, part: dict[str, Any]) -> list[Msg]:
+    """Pinned block and summary. A summary that somebody else wrote over ours is taken as it is,
+    and our pinned block, the person's own words, stays beside it."""
+    pinned = str(part.get("pinned", ""))
+    history = str(part.get("history", ""))
+    summary = state.summary if isinstance(state.summary, str) else _joined(state.summary)
+    gen = part.get("gen", 0)
+    head: list[Msg] = []
+    if pinned:
+        head.append(made("pinned", pinned, of=f"pinned-{gen}"))
+    if summary and part and summary == whole_summary(pinned, history):
+        summary = history
+    if summary:
+        head.append(made("summary", summary, of=f"summary-{gen}"))
+    return head
+
+
+def whole_summary(pinned: str, history: str) -> str:
+    """``AgentState.summary`` as AgentScope reads it: both of our blocks in one text."""
+    return "\n\n".join(t for t in (pinned, history) if t)
+
+
+def _joined(blocks: Sequence[TextBlock | DataBlock]) -> str:
+    return "\n\n".join(b.text for b in blocks if isinstance(b, TextBlock))
+
+
+def open_tasks(state: AgentState) -> list[Task]:
+    return [t for t in state.tasks_context.tasks if t.state != "completed"]
+
+
+def task_lines(tasks: Iterable[Task]) -> list[str]:
+    """One line a task, its subject byte for byte."""
+    lines: list[str] = []
+    for task in tasks:
+        blocked = f" (after {', '.join(task.blocked_by)})" if task.blocked_by else ""
+        lines.append(f"- [{task.state}] {task.id}: {task.subject}{blocked}")
+        if task.description and task.description != task.subject:
+            lines.append(f"  {task.description}")
+    return lines
+
+
+def _tail(state: AgentState, part: dict[str, Any], shown: bool) -> list[Msg]:
+    """Open tasks, but only when nothing else in the prompt shows them: neither the ledger as they
+    are now nor a live call of a task tool (``shown``). A tail that comes each time would cost the
+    provider's cache for nothing."""
+    lines = task_lines(open_tasks(state))
+    if not lines or shown or lines == part.get("tasks"):
+        return []
+    text = "\n".join(["<open-tasks>", *lines, "</open-tasks>"])
+    return [made("tasks", text, of="open-tasks")]
+
+
+class PromptBuilder:
+    """Builds prompts of one session; what was built once for closed messages is kept.
+
+    Cost is O(new blocks) plus one identity comparison a message. Messages are compared by identity
+    and a growing last message by its number of blocks, so blocks are appended or replaced together
+    with their message, never edited in place once the prompt was built.
+    """
+
+    def __init__(self) -> None:
+        self._reset(object())
+
+    def _reset(self, key: object) -> None:
+        self._key = key
+        self._epoch = object()
+        self._sources: list[Msg] = []  # messages of the state that are built whole
+        self._messages: list[Msg] = []
+        self._used: set[str] = set()
+        # The last message of the state, as far as it is built.
+        self._partial: Msg | None = None
+        self._blocks: list[AnyBlock] = []
+        self._steps = 0
+        self._strip: bool | None = None  # of the message whose front was compacted
+        self._tasks_shown = False
+
+    def build(self, envelope: Envelope, state: AgentState) -> Prompt:
+        part = compaction_part(state)
+        context = state.context
+        key = (part.get("gen"), part.get("pinned"), part.get("history"), part.get("cut"))
+        key = (*key, state.summary if isinstance(state.summary, str) else _joined(state.summary))
+        if key != self._key or not self._still_there(context):
+            self._reset(key)
+            self._messages.extend(_head(state, part))
+        cut = part.get("cut")
+        done = len(self._sources)
+        for msg in context[done:-1]:
+            self._append(msg, cut, last=False)
+        live = self._append(context[-1], cut, last=True) if len(context) > done else []
+        closed = len(self._messages)
+        tail = _tail(state, part, self._tasks_shown or _task_call(live))
+        return Prompt(
+            envelope=envelope,
+            messages=[*self._messages, *live, *tail],
+            closed=closed,
+            stable=closed + len(live),
+            epoch=self._epoch,
+        )
+
+    def _still_there(self, context: list[Msg]) -> bool:
+        count = len(self._sources)
+        if len(context) < count or not all(map(is_, self._sources, context)):
+            return False
+        if self._partial is None:
+            return True
+        if len(context) == count or context[count].id != self._partial.id:
+            return False
+        now = context[count].content
+        return len(now) >= len(self._blocks) and all(map(is_, self._blocks, now))
+
+    def _append(self, msg: Msg, cut: Any, *, last: bool) -> list[Msg]:
+        """Build what is new of ``msg``; keeps what cannot change and returns the rest."""
+        if msg.role != "assistant":
+            self._sources.append(msg)
+            self._messages.extend(_from_user(msg))
+            return []
+        start, steps = len(self._blocks), self._steps
+        rounds = iterations(msg.content, start)
+        strip = cut == msg.id and self._must_strip(msg)
+        live: list[Msg] = []
+        for number, step in enumerate(rounds, steps):
+            if last and step is rounds[-1] and not (step.calls and step.answered):
+                # It may still grow: built on a copy of what is known, and forgotten.
+                live = _from_iteration(msg, step, number, set(self._used), strip)
+                break
+            self._messages.extend(_from_iteration(msg, step, number, self._used, strip))
+            self._tasks_shown |= any(c.name in TASK_TOOLS for c in step.calls)
+            self._steps = number + 1
+            self._blocks = msg.content[: step.end]
+        if last:
+            self._partial = msg
+        else:
+            self._partial, self._blocks, self._steps = None, [], 0
+            self._sources.append(msg)
+        return live
+
+    def _must_strip(self, msg: Msg) -> bool:
+        """Whether the loop whose front was compacted begins without the thinking it had: then no
+        signed thinking of it may stay."""
+        if self._strip is None:
+            rounds = iterations(msg.content)
+            self._strip = bool(rounds) and not any(signed(b) for b in rounds[0].head)
+        return self._strip
+
+
+def _task_call(live: Sequence[Msg]) -> bool:
+    return any(c.name in TASK_TOOLS for msg in live for c in msg.tool_calls())
+
+
+def _from_user(msg: Msg) -> list[Msg]:
+    """The person's message as it is. Hints inside it, and messages of role system, become hints:
+    nothing but the system prompt speaks with its authority."""
+    out: list[Msg] = []
+    own = [b for b in msg.content if _says_something(b)]
+    hints = [b for b in msg.content if isinstance(b, HintBlock)]
+    if msg.role == "system":
+        hints, own = [HintBlock(id=msg.id, hint=msg.text(), created_at=None)], []
+    if own:
+        out.append(msg if len(own) == len(msg.content) else msg.model_copy(update={"content": own}))
+    return [*out, *_hint_messages(msg, hints, "user")]
+
+
+def _says_something(block: AnyBlock) -> bool:
+    if isinstance(block, TextBlock):
+        return bool(block.text.strip())
+    return isinstance(block, DataBlock)
+
+
+def _hint_messages(msg: Msg, hints: Sequence[HintBlock], suffix: str) -> list[Msg]:
+    out: list[Msg] = []
+    for number, hint in enumerate(hints):
+        content: list[Any] = (
+            [TextBlock(id=hint.id, text=hint.hint, created_at=hint.created_at)]
+            if isinstance(hint.hint, str)
+            else list(hint.hint)
+        )
+        content = [b for b in content if _says_something(b)]
+        if content:
+            out.append(_made_of(msg, f"{suffix}-hint{number}", "user", "hint", content))
+    return out
+
+
+def _made_of(
+    msg: Msg,
+    suffix: str,
+    role: Literal["user", "assistant"],
+    kind: Kind | None,
+    content: list[Any],
+) -> Msg:
+    ours: dict[str, Any] = {"of": msg.id} if kind is None else {"kind": kind, "of": msg.id}
+    return Msg.model_construct(
+        name=msg.name if kind is None else "slipway",
+        role=role,
+        id=f"{msg.id}#{suffix}",
+        content=content,
+        metadata={"slipway": ours},
+        created_at=msg.created_at,
+    )
+
+
+def _from_iteration(
+    msg: Msg, step: Iteration, number: int, used: set[str], strip: bool
+) -> list[Msg]:
+    head = [b for b in step.head if not (strip and signed(b))]
+    said: list[AnyBlock] = []
+    results: list[ToolResultBlock] = []
+    answers = iter(step.results)
+    for block in head:
+        if isinstance(block, ToolCallBlock):
+            result = next(answers)
+            call_id = _unique(block.id, used)
+            if call_id != block.id:
+                block = block.model_copy(update={"id": call_id})
+            said.append(block)
+            results.append(_answer(block, result))
+        elif not isinstance(block, TextBlock) or block.text.strip():
+            said.append(block)
+    out = _hint_messages(msg, step.before, str(number))
+    if any(isinstance(b, TextBlock | DataBlock | ToolCallBlock) for b in said):
+        out.append(_made_of(msg, str(number), "assistant", None, said))
+        if results:
+            out.append(_made_of(msg, f"{number}r", "user", "tool_results", list(results)))
+    return [*out, *_hint_messages(msg, step.after, f"{number}a")]
+
+
+def _unique(call_id: str, used: set[str]) -> str:
+    """An id that no other call of this prompt has, the same one each time it is built."""
+    wanted, number = call_id or "call", 2
+    name = wanted
+    while name in used:
+        name = f"{wanted}-{number}"
+        number += 1
+    used.add(name)
+    return name
+
+
+def _answer(call: ToolCallBlock, result: ToolResultBlock | None) -> ToolResultBlock:
+    if result is None:
+        return ToolResultBlock(
+            id=call.id,
+            name=call.name,
+            output="The call was interrupted; it has no result.",
+            state="interrupted",
+            created_at=call.created_at,
+            finished_at=None,
+        )
+    if result.id == call.id:
+        return result
+    return result.model_copy(update={"id": call.id})

@@ -1,0 +1,163 @@
+"""What each piece of a prompt costs before a model's ratio, and what it is called."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+
+from desktop_app.core.messages import (
+    DataBlock,
+    Msg,
+    TextBlock,
+    ThinkingBlock,
+    ToolCallBlock,
+    ToolResultBlock,
+)
+from desktop_app.core.models.base import ToolSchema
+
+from .build import Envelope, Kind, kind_of, slipway
+from .images import data_tokens
+from .tokens import FRAME, CountCache, Counter
+from .types import Category
+
+CALL_FRAME = 8  # name, id and braces of a call or a result
+TOOL_FRAME = 12  # what a provider wraps around one schema
+TOOL_FACTOR = 1.1  # schemas are sent in a form of the provider's own (measured 0.89 to 0.94)
+LABEL = 80  # characters
+
+_CATEGORY: dict[Kind, Category] = {
+    "pinned": "ledger",
+    "summary": "ledger",
+    "tasks": "ledger",
+    "hint": "user",
+    "tool_results": "result",
+}
+# The argument that says what a call is about, in the built-in tools and in most others.
+_ABOUT = re.compile(
+    r'"(?:file_path|path|command|pattern|query|url|skill|subject|id)"\s*:\s*"((?:[^"\\]|\\.){1,80})'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One thing in the prompt. ``raw`` tokens are before the ratio; ``index`` is its message's
+    place, -1 for the envelope; ``turn`` marks the first piece of a person's message."""
+
+    category: Category
+    label: str
+    raw: float
+    ref: str
+    index: int
+    turn: bool = False
+
+
+class Pricer:
+    """Prices messages and envelopes for one model. Each text is counted once."""
+
+    def __init__(self, counter: Counter, model: str = "") -> None:
+        self.texts = CountCache(counter)
+        self._model = model
+        self._images: dict[str, int] = {}
+        self._envelope: Envelope | None = None
+        self._envelope_pieces: list[Piece] = []
+
+    def envelope(self, envelope: Envelope) -> list[Piece]:
+        """Pieces of system text, skills and tools; an MCP server's tools are one piece each."""
+        if envelope is not self._envelope and envelope != self._envelope:
+            pieces = [
+                Piece("system", "system", self._text(envelope.system) + FRAME, "system", -1),
+                Piece("system", "instructions", self._text(envelope.instructions), "system", -1),
+                Piece("skills", "skills", self._text(envelope.skills), "skills", -1),
+            ]
+            for tool in envelope.tools:
+                server = envelope.mcp.get(tool.name)
+                label = f"{server}: {tool.name}" if server else tool.name
+                category: Category = "mcp" if server else "tools"
+                pieces.append(Piece(category, label, self.tool(tool), tool.name, -1))
+            self._envelope_pieces = [p for p in pieces if p.raw > 0]
+        self._envelope = envelope
+        return self._envelope_pieces
+
+    def tool(self, tool: ToolSchema) -> float:
+        """A tool as the provider's template writes it out."""
+        schema = json.dumps(tool.parameters, ensure_ascii=False)
+        told = self._text(tool.name) + self._text(tool.description) + self._text(schema)
+        return told * TOOL_FACTOR + TOOL_FRAME
+
+    def message(self, msg: Msg, index: int, labels: dict[str, str]) -> list[Piece]:
+        """Pieces of a built message. ``labels`` carries what calls are about to their results."""
+        kind = kind_of(msg)
+        source = str(slipway(msg.metadata).get("of", msg.id))
+        pieces: list[Piece] = []
+        frame = float(FRAME)
+        for block in msg.content:
+            if isinstance(block, ToolResultBlock):
+                found = self._result(block, index, source, labels)
+            elif isinstance(block, ToolCallBlock):
+                found = [self._call(block, index, source, labels)]
+            elif isinstance(block, ThinkingBlock):
+                raw = self._text(block.thinking) + self._extras(block)
+                found = [Piece("thinking", block.thinking[:LABEL], raw, source, index)]
+            elif isinstance(block, DataBlock):
+                found = [Piece("images", block.name or "", self._image(block), source, index)]
+            elif isinstance(block, TextBlock):
+                own: Category = "assistant" if msg.role == "assistant" else "user"
+                category = _CATEGORY[kind] if kind else own
+                raw = self._text(block.text)
+                found = [Piece(category, kind or block.text[:LABEL], raw, source, index)]
+            else:
+                continue
+            for piece in found:
+                turn = not pieces and kind is None and msg.role == "user"
+                raw = piece.raw + frame
+                pieces.append(Piece(piece.category, piece.label, raw, piece.ref, index, turn))
+                frame = 0.0
+        return pieces
+
+    def _call(self, block: ToolCallBlock, index: int, source: str, labels: dict[str, str]) -> Piece:
+        about = _ABOUT.search(block.input[:2000])
+        label = f"{block.name} {about.group(1)}" if about else block.name
+        labels[block.id] = label
+        raw = self._text(block.name) + self._text(block.input) + CALL_FRAME
+        return Piece("assistant", label, raw, _op_id(block) or source, index)
+
+    def _result(
+        self, block: ToolResultBlock, index: int, source: str, labels: dict[str, str]
+    ) -> list[Piece]:
+        label = labels.get(block.id, block.name)
+        ref = _op_id(block) or source
+        raw = CALL_FRAME + self._text(block.text())
+        pieces = [Piece("result", label, raw, ref, index)]
+        if not isinstance(block.output, str):
+            for part in block.output:
+                if isinstance(part, DataBlock):
+                    image = self._image(part)
+                    pieces.append(Piece("images", part.name or label, image, ref, index))
+        return pieces
+
+    def _extras(self, block: ThinkingBlock) -> float:
+        """A signature travels with its thinking and counts."""
+        extras = block.model_extra or {}
+        return sum(self._text(v) for v in extras.values() if isinstance(v, str))
+
+    def _text(self, text: str) -> float:
+        return self.texts.count(text) if text else 0.0
+
+    def _image(self, block: DataBlock) -> float:
+        key = block.source.data if block.source.type == "base64" else block.source.url
+        if (known := self._images.get(key)) is None:
+            if len(self._images) > 1000:
+                self._images.clear()
+            known = self._images[key] = data_tokens(block, self._model)
+        return float(known)
+
+
+def _op_id(block: ToolCallBlock | ToolResultBlock) -> str | None:
+    own = (block.model_extra or {}).get("op_id")
+    if isinstance(own, str):
+        return own
+    if isinstance(block, ToolResultBlock):
+        ours = slipway(block.metadata).get("op_id")
+        return ours if isinstance(ours, str) else None
+    return None

@@ -1,0 +1,261 @@
+"""The account of the window: adds up, agrees with the provider, bounds the truth, costs little."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from desktop_app.core.context.accounting import Accounting, Ratios, measured_input
+from desktop_app.core.context.build import Envelope, PromptBuilder, build
+from desktop_app.core.context.tokens import load_counter
+from desktop_app.core.context.types import Limits
+from desktop_app.core.messages import (
+    Msg,
+    TextBlock,
+    ThinkingBlock,
+    ToolCallBlock,
+    ToolResultBlock,
+    Usage,
+)
+from desktop_app.core.models.base import ModelInfo, ToolSchema
+from desktop_app.core.state import AgentState
+from tests.helpers.context_sessions import FILLER, Player, Script, sessions
+
+TOOLS = (
+    ToolSchema("Read", "Read a file.", {"type": "object", "properties": {}}),
+    ToolSchema("mcp__mail__send", "Send.", {"type": "object", "properties": {}}),
+)
+ENVELOPE = Envelope(
+    system="You are an agent.",
+    skills="- pdf: reads PDF files",
+    tools=TOOLS,
+    mcp={"mcp__mail__send": "mail"},
+)
+LIMITS = Limits(window=32_768, max_output=4096)
+
+
+@settings(max_examples=40, deadline=None)
+@given(sessions(), st.lists(st.integers(1, 200_000), min_size=1, max_size=8))
+def test_parts_always_add_up_and_a_fresh_measurement_is_the_total(
+    script: Script, readings: list[int]
+) -> None:
+    account, builder = Accounting(LIMITS), PromptBuilder()
+    for number, state in enumerate(Player(script).moments()):
+        prompt = builder.build(ENVELOPE, state)
+        told = account.breakdown(prompt)
+        assert sum(told.parts.values()) == told.total
+        assert min(told.parts.values()) >= 0
+        assert told.total <= told.upper
+        assert 0 <= told.measured <= told.total
+        assert [i.tokens for i in told.items] == sorted(i.tokens for i in told.items)[::-1]
+        reading = readings[number % len(readings)]
+        account.observe(Usage(input_tokens=reading), prompt)
+        told = account.breakdown(prompt)
+        assert told.total == told.measured == told.upper == reading
+        assert sum(told.parts.values()) == reading
+
+
+@settings(max_examples=40, deadline=None)
+@given(sessions())
+def test_what_is_added_never_lowers_the_total_and_removing_it_brings_it_back(
+    script: Script,
+) -> None:
+    account, builder = Accounting(LIMITS), PromptBuilder()
+    previous = 0
+    for state in Player(script).moments():
+        prompt = builder.build(ENVELOPE, state)
+        if not previous:
+            account.observe(Usage(input_tokens=900), prompt)
+        now = account.breakdown(prompt).total
+        more = replace(prompt, messages=[*prompt.messages, Msg.user("more words " * 9)])
+        assert account.breakdown(more).total >= now >= previous
+        assert account.breakdown(prompt).total == now
+        previous = now
+
+
+@settings(max_examples=25, deadline=None)
+@given(sessions())
+def test_incremental_and_fresh_accounts_agree(script: Script) -> None:
+    account, builder = Accounting(LIMITS), PromptBuilder()
+    for state in Player(script).moments():
+        told = account.breakdown(builder.build(ENVELOPE, state))
+        fresh = Accounting(LIMITS).breakdown(build(ENVELOPE, state))
+        assert (told.total, told.upper, told.parts) == (fresh.total, fresh.upper, fresh.parts)
+        assert sorted(map(str, told.items)) == sorted(map(str, fresh.items))
+
+
+def agent_log(rounds: int) -> AgentState:
+    """A long reply of steps with logs, JSON and prose."""
+    content: list[object] = []
+    for n in range(rounds):
+        content += [
+            TextBlock(text=f"Step {n}: I look at the next file and compare its rows."),
+            ToolCallBlock(id=f"c{n}", name="Read", input=f'{{"file_path": "data/{n}.csv"}}'),
+            ToolResultBlock(id=f"c{n}", name="Read", output=f"{n} {FILLER * (n % 9 + 1)}"),
+        ]
+    reply = Msg(name="agent", role="assistant", id="a", content=content)  # type: ignore[arg-type]
+    return AgentState(context=[Msg.user("Compare them"), reply])
+
+
+@pytest.mark.parametrize("drift", [0.6, 1.0, 1.5])
+async def test_the_upper_bound_is_never_under_a_real_tokenizer(drift: float) -> None:
+    """Truth: exact tokens times a drift, as another provider's tokenizer would count."""
+    exact = await load_counter(ModelInfo("x", "x", 1, 1, tokenizer="o200k_base"))
+
+    def truth(messages: list[Msg]) -> int:
+        texts = [ENVELOPE.text(), *(t.description for t in TOOLS)]
+        for msg in messages:
+            for block in msg.content:
+                texts.append(
+                    block.text()
+                    if isinstance(block, ToolResultBlock)
+                    else block.input
+                    if isinstance(block, ToolCallBlock)
+                    else getattr(block, "text", "")
+                )
+        return int(drift * (sum(map(exact.count, texts)) + 4 * len(messages)))
+
+    account, builder = Accounting(LIMITS), PromptBuilder()
+    whole = agent_log(60)
+    state = AgentState(context=[whole.context[0], Msg(name="agent", role="assistant", id="a")])
+    for step in range(0, 180, 3):
+        prompt = builder.build(ENVELOPE, state)
+        told, real = account.breakdown(prompt), truth(prompt.messages)
+        if step or drift <= 1.0:  # before the first measurement nothing is known of a drift
+            assert told.upper >= real
+            assert step == 0 or told.total >= 0.88 * real
+        account.observe(Usage(input_tokens=real), prompt)
+        state.context[-1].content.extend(whole.context[-1].content[step : step + 3])
+
+
+def test_categories_are_where_a_person_would_look_for_them() -> None:
+    thinking = ThinkingBlock.model_validate(
+        {"type": "thinking", "thinking": "hm " * 40, "signature": "s" * 200}
+    )
+    reply = Msg(
+        name="agent",
+        role="assistant",
+        id="a",
+        content=[
+            thinking,
+            TextBlock(text="I look."),
+            ToolCallBlock.model_validate(
+                {
+                    "type": "tool_call",
+                    "id": "c",
+                    "name": "Read",
+                    "input": '{"file_path": "notes/a.md"}',
+                    "op_id": "s:1:0",
+                }
+            ),
+            ToolResultBlock(id="c", name="Read", output="line\n" * 400),
+        ],
+    )
+    state = AgentState(summary="before", context=[Msg.user("hello there"), reply])
+    told = Accounting(LIMITS).breakdown(build(ENVELOPE, state))
+    assert {c for c, n in told.parts.items() if n} == {
+        "system",
+        "skills",
+        "tools",
+        "mcp",
+        "ledger",
+        "user",
+        "assistant",
+        "thinking",
+        "result",
+    }
+    biggest = told.items[0]
+    assert (biggest.category, biggest.label) == ("result", "Read notes/a.md")
+    assert any(i.ref == "s:1:0" for i in told.items)
+    assert any(i.category == "mcp" and i.label == "mail: mcp__mail__send" for i in told.items)
+
+
+def test_a_change_of_tools_lets_go_of_the_measurement_but_not_of_the_ratio() -> None:
+    account, builder = Accounting(LIMITS), PromptBuilder()
+    state = AgentState(context=[Msg.user("words " * 500)])
+    prompt = builder.build(ENVELOPE, state)
+    account.observe(Usage(input_tokens=2 * account.breakdown(prompt).total), prompt)
+    doubled = account.breakdown(prompt).total
+    other = builder.build(replace(ENVELOPE, tools=TOOLS[:1]), state)
+    told = account.breakdown(other)
+    assert told.measured == 0
+    assert 0.9 * doubled < told.total < doubled < told.upper
+
+
+def test_ratios_outlive_a_session_and_odd_entries_are_left_out() -> None:
+    ratios = Ratios()
+    account = Accounting(LIMITS, model="m", ratios=ratios)
+    prompt = build(ENVELOPE, AgentState(context=[Msg.user("words " * 500)]))
+    account.observe(Usage(input_tokens=2 * account.breakdown(prompt).total), prompt)
+    kept = Ratios.from_json({**ratios.to_json(), "bad": "x", "worse": [1, 99, 0]})
+    taught = Accounting(LIMITS, model="m", ratios=kept).breakdown(prompt)
+    fresh = Accounting(LIMITS, model="m").breakdown(prompt)
+    assert taught.total == pytest.approx(2 * fresh.total, rel=0.01)
+    assert set(kept.to_json()) == set(ratios.to_json())
+
+
+def test_nothing_is_learned_from_no_usage() -> None:
+    account = Accounting(LIMITS)
+    prompt = build(ENVELOPE, AgentState(context=[Msg.user("words")]))
+    before = account.breakdown(prompt)
+    account.observe(None, prompt)
+    account.observe(Usage(), prompt)
+    assert account.breakdown(prompt) == before
+
+
+def test_cached_tokens_that_a_provider_counts_apart_are_added() -> None:
+    assert measured_input(Usage(input_tokens=100, cache_input_tokens=90)) == 100
+    assert measured_input(Usage(input_tokens=10, cache_input_tokens=90)) == 100
+
+
+def test_the_forecast_counts_turns_like_the_last_ones_until_the_alert_mark() -> None:
+    state = AgentState()
+    account, builder = Accounting(LIMITS), PromptBuilder()
+    told = account.breakdown(builder.build(ENVELOPE, state))
+    assert told.turns_left is None
+    seen: list[float] = []
+    for turn in range(8):
+        state.context.append(Msg.user(f"turn {turn} " + "words " * 400))
+        told = account.breakdown(builder.build(ENVELOPE, state))
+        if told.turns_left is not None:
+            seen.append(told.turns_left)
+    assert seen == sorted(seen)[::-1]
+    assert 1 < seen[0] - seen[-1] < 12
+
+
+def test_each_text_is_counted_once_in_a_long_session_and_a_step_costs_little() -> None:
+    state = AgentState()
+    account, builder = Accounting(LIMITS), PromptBuilder()
+    for n in range(5000):
+        state.context.append(Msg.user(f"question {n} " + "words " * 20))
+        reply = Msg(name="agent", role="assistant", id=f"a{n}")
+        reply.content = [TextBlock(text=f"answer {n} " + "text " * 20)]
+        state.context.append(reply)
+    account.breakdown(builder.build(ENVELOPE, state))
+    counted = account.pricer.texts.counted
+    state.context.append(Msg.user("one more question, of more than sixty-four characters in all"))
+    started = time.thread_time()
+    for _ in range(20):
+        told = account.breakdown(builder.build(ENVELOPE, state))
+    spent = (time.thread_time() - started) / 20
+    assert account.pricer.texts.counted - counted <= 1
+    assert told.total > 100_000
+    assert spent < 0.016
+
+
+def test_a_thousand_items_are_accounted_within_one_frame_from_scratch() -> None:
+    state = agent_log(340)
+    account = Accounting(LIMITS)
+    account.breakdown(build(ENVELOPE, state))
+    best = min(_timed(account, state) for _ in range(5))
+    assert best < 0.016
+
+
+def _timed(account: Accounting, state: AgentState) -> float:
+    started = time.thread_time()
+    account.breakdown(build(ENVELOPE, state))
+    return time.thread_time() - started
