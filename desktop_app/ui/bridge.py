@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
 from PySide6.QtCore import QObject, QTimer
-from PySide6.QtWidgets import QDialog
+from PySide6.QtWidgets import QDialog, QWidget
 
 T = TypeVar("T")
 
@@ -114,3 +114,23 @@ async def show(dialog: QDialog, *, keep: bool = False) -> int:
                 dialog.deleteLater()
         except RuntimeError:
             pass  # deleted with its parent
+
+
+async def confirm(
+    parent: QWidget | None,
+    *,
+    title: str,
+    text: str,
+    action: str,
+    danger: bool = False,
+    lost: Sequence[str] = (),
+    kept: Sequence[str] = (),
+) -> bool:
+    """Ask; True when the person chose ``action``. ``lost`` and ``kept`` say exactly what will be
+    gone and what stays. The safe choice has the focus."""
+    from desktop_app.ui.widgets.dialogs import ConfirmDialog
+
+    dialog = ConfirmDialog(
+        parent, title=title, text=text, action=action, danger=danger, lost=lost, kept=kept
+    )
+    return await show(dialog) == QDialog.DialogCode.Accepted

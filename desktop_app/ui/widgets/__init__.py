@@ -1,0 +1,58 @@
+"""Widgets that know nothing of the program: plain values in, signals out.
+
+Import from the modules; the names people look for first are here.
+"""
+
+from .badge import Badge, StateGlyph
+from .buttons import Button, IconButton, RailButton
+from .card import Act, Banner, Card, EmptyState, Glyph, Line, NoticeCard
+from .charts import MiniBar, Sparkline
+from .dialogs import ConfirmDialog, Dialog, TextPrompt, TrustDialog
+from .fields import Choice, Field, SearchField
+from .gauge import ContextGauge, Ring, Usage
+from .keyhint import KeyHint
+from .labels import ElidedLabel, Label
+from .progress import ProgressBar, ProgressLine
+from .rows import Role, RowDelegate
+from .toast import Toast, ToastHost
+from .toggles import Check, SegmentedControl, Switch, TabBar
+
+__all__ = [
+    "Act",
+    "Badge",
+    "Banner",
+    "Button",
+    "Card",
+    "Check",
+    "Choice",
+    "ConfirmDialog",
+    "ContextGauge",
+    "Dialog",
+    "ElidedLabel",
+    "EmptyState",
+    "Field",
+    "Glyph",
+    "IconButton",
+    "KeyHint",
+    "Label",
+    "Line",
+    "MiniBar",
+    "NoticeCard",
+    "ProgressBar",
+    "ProgressLine",
+    "RailButton",
+    "Ring",
+    "Role",
+    "RowDelegate",
+    "SearchField",
+    "SegmentedControl",
+    "Sparkline",
+    "StateGlyph",
+    "Switch",
+    "TabBar",
+    "TextPrompt",
+    "Toast",
+    "ToastHost",
+    "TrustDialog",
+    "Usage",
+]

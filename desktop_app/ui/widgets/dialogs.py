@@ -1,0 +1,309 @@
+"""Dialogs: a frame with head, body and footer; confirmation, a prompt for one line, trust.
+
+They are opened with ``await bridge.show(dialog)``, never run by a loop of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+
+from desktop_app.ui.i18n import tr
+from desktop_app.ui.theme import theme
+
+from .base import Live, Text, say
+from .buttons import Button
+from .card import Card, Glyph
+from .fields import Field
+from .labels import Label
+from .painting import hline
+
+
+class _Footer(Live, QWidget):
+    """The strip of buttons: ``bg``, a line above; buttons at the right, an aside at the left."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.row = QHBoxLayout(self)
+        self.row.setContentsMargins(theme().px(20), 0, theme().px(20), 0)
+        self.row.setSpacing(theme().px(8))
+        self.restyle()
+
+    def restyle(self) -> None:
+        self.setFixedHeight(theme().size("dialog-footer"))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), theme().color("bg"))
+        hline(painter, 0, self.width(), 0, theme().color("border"))
+
+
+class Dialog(Live, QDialog):
+    """Title bar text, ``body`` (a column with 20 inside) and a footer. ``add_button`` puts a
+    button at the right, ``aside`` one at the left."""
+
+    def __init__(self, parent: QWidget | None, title: Text, *, width: int = 520) -> None:
+        super().__init__(parent)
+        self._title = title
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        self.body = QVBoxLayout()
+        pad = theme().px(20)
+        self.body.setContentsMargins(pad, pad, pad, pad)
+        self.body.setSpacing(theme().px(12))
+        column.addLayout(self.body, 1)
+        self.footer = _Footer()
+        self.footer.row.addStretch(1)
+        column.addWidget(self.footer)
+        self.setMinimumWidth(min(theme().px(width), 900))
+        self.retranslate()
+
+    def retranslate(self) -> None:
+        self.setWindowTitle(say(self._title))
+
+    def add_button(self, button: Button, *, run: Callable[[], object], default: bool = False):
+        """A button at the right; ``default`` runs on Enter."""
+        button.clicked.connect(lambda: run())
+        button.setDefault(default)
+        button.setAutoDefault(default)
+        self.footer.row.addWidget(button)
+        return button
+
+    def aside(self, widget: QWidget) -> None:
+        """A widget at the left of the footer."""
+        self.footer.row.insertWidget(0, widget)
+
+
+class _Fate(QWidget):
+    """Two columns: what is kept (tick) and what is lost (cross), each in words."""
+
+    def __init__(self, kept: Sequence[str], lost: Sequence[str]) -> None:
+        super().__init__()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme().px(24))
+        for items, glyph, token in ((kept, "check", "success"), (lost, "x", "danger")):
+            if not items:
+                continue
+            column = QVBoxLayout()
+            column.setSpacing(theme().px(6))
+            for item in items:
+                line = QHBoxLayout()
+                line.setSpacing(theme().px(6))
+                line.addWidget(Glyph(glyph, token, 14), 0, Qt.AlignmentFlag.AlignTop)
+                line.addWidget(Label(item, role="small", wrap=True), 1)
+                column.addLayout(line)
+            column.addStretch(1)
+            row.addLayout(column, 1)
+
+
+class ConfirmDialog(Dialog):
+    """Asks before something that cannot be taken back; says exactly what is kept and what is
+    lost. The safe choice has the focus and is what Enter and Esc do when ``danger``."""
+
+    def __init__(
+        self,
+        parent: QWidget | None,
+        *,
+        title: str,
+        text: str,
+        action: str,
+        danger: bool = False,
+        lost: Sequence[str] = (),
+        kept: Sequence[str] = (),
+        cancel: Text = "",
+    ) -> None:
+        super().__init__(parent, title, width=460)
+        px = theme().px
+        row = QHBoxLayout()
+        row.setSpacing(px(12))
+        glyph = ("triangle-alert", "warning") if danger else ("circle-help", "info")
+        row.addWidget(Glyph(*glyph, 20), 0, Qt.AlignmentFlag.AlignTop)
+        words = QVBoxLayout()
+        words.setSpacing(px(6))
+        self.heading = Label(title, role="title", wrap=True)
+        self.text = Label(text, wrap=True)
+        words.addWidget(self.heading)
+        words.addWidget(self.text)
+        if kept or lost:
+            words.addSpacing(px(4))
+            words.addWidget(_Fate(kept, lost))
+        row.addLayout(words, 1)
+        self.body.addLayout(row)
+        self.cancel = Button(cancel or (lambda: tr("Cancel")))
+        self.go = Button(action, variant="danger" if danger else "primary")
+        self.add_button(self.cancel, run=self.reject, default=danger)
+        self.add_button(self.go, run=self.accept, default=not danger)
+        first = self.cancel if danger else self.go
+        first.setFocus(Qt.FocusReason.TabFocusReason)
+        self.setAccessibleDescription("\n".join([text, *kept, *lost]))
+
+
+class TextPrompt(Dialog):
+    """Asks for one line, for instance a new name. ``check(text)`` returns why a text will not do,
+    or an empty string; the reason shows below the field and the button is off."""
+
+    def __init__(
+        self,
+        parent: QWidget | None,
+        *,
+        title: Text,
+        label: Text,
+        text: str = "",
+        action: Text = "",
+        check: Callable[[str], str] | None = None,
+    ) -> None:
+        super().__init__(parent, title, width=420)
+        self._check = check or self._not_empty
+        name = Label(label, tone="muted")
+        self.field = Field(label, text=text)
+        name.setBuddy(self.field.edit)
+        self.body.addWidget(Label(title, role="title", wrap=True))
+        column = QVBoxLayout()
+        column.setSpacing(theme().px(4))
+        column.addWidget(name)
+        column.addWidget(self.field)
+        self.body.addLayout(column)
+        self.add_button(Button(lambda: tr("Cancel")), run=self.reject)
+        self.go = Button(action or (lambda: tr("Save")), variant="primary")
+        self.add_button(self.go, run=self._accept, default=True)
+        self.field.edit.textChanged.connect(self._changed)
+        self.field.edit.selectAll()
+        self.field.edit.setFocus()
+        self._initial = text
+        self._changed(text)
+
+    def text(self) -> str:
+        """What was typed, without blanks around."""
+        return self.field.text().strip()
+
+    def _not_empty(self, text: str) -> str:
+        return "" if text.strip() else tr("A name is needed.")
+
+    def _changed(self, text: str) -> None:
+        reason = self._check(text)
+        self.go.setEnabled(not reason)
+        self.field.set_error(reason if text != self._initial else "")
+
+    def _accept(self) -> None:
+        if not self._check(self.field.text()):
+            self.accept()
+
+
+class TrustDialog(Dialog):
+    """Before a workspace that was not made here is trusted: which commands it would run and what
+    else it brings. ``commands`` are whole command lines, shown unshortened; ``notes`` are
+    sentences ("3 skills enter the prompt")."""
+
+    def __init__(
+        self,
+        parent: QWidget | None,
+        *,
+        name: str,
+        path: str,
+        commands: Sequence[str] = (),
+        notes: Sequence[str] = (),
+    ) -> None:
+        super().__init__(parent, lambda: tr("Trust this workspace?"), width=560)
+        px = theme().px
+        row = QHBoxLayout()
+        row.setSpacing(px(12))
+        row.addWidget(Glyph("shield-alert", "warning", 20), 0, Qt.AlignmentFlag.AlignTop)
+        words = QVBoxLayout()
+        words.setSpacing(px(6))
+        words.addWidget(
+            Label(lambda: tr("Do you trust {name}?", name=name), role="title", wrap=True)
+        )
+        words.addWidget(Label(path, role="mono", tone="muted", wrap=True, select=True))
+        words.addWidget(
+            Label(
+                lambda: tr(
+                    "It was not made on this computer. Until you trust it, none of its programs "
+                    "start, its skills stay out of the prompt and the agent only reads."
+                ),
+                wrap=True,
+            )
+        )
+        row.addLayout(words, 1)
+        self.body.addLayout(row)
+        self.body.addWidget(self._commands(commands))
+        for note in notes:
+            self.body.addWidget(Label(note, role="small", tone="muted", wrap=True))
+        stay = Button(lambda: tr("Keep it restricted"))
+        self.add_button(stay, run=self.reject, default=True)
+        go = Button(lambda: tr("Trust"), variant="normal", glyph="shield-check")
+        self.add_button(go, run=self.accept)
+        self.trust = go
+        stay.setFocus(Qt.FocusReason.TabFocusReason)
+
+    def _commands(self, commands: Sequence[str]) -> QWidget:
+        card = Card(fill="sunken")
+        if not commands:
+            card.body.addWidget(
+                Label(lambda: tr("It declares no commands of its own."), tone="muted", wrap=True)
+            )
+            return card
+        card.body.addWidget(
+            Label(lambda: tr("It would run these commands:"), role="small", tone="muted")
+        )
+        for command in commands:
+            card.body.addWidget(Label(visible(command), role="mono", wrap=True, select=True))
+        if len(commands) <= 6:
+            return card
+        area = QScrollArea()
+        area.setWidget(card)
+        area.setWidgetResizable(True)
+        area.setFrameShape(QScrollArea.Shape.NoFrame)
+        area.setMaximumHeight(theme().px(220))
+        return area
+
+
+def visible(text: str) -> str:
+    """``text`` with characters that cannot be seen, or that reorder what is, spelled out
+    (``‹U+202E›``), and long runs of blanks shown as their number: a command must not hide its
+    end."""
+    out: list[str] = []
+    run = 0
+
+    def close() -> None:
+        nonlocal run
+        if run > 8:
+            out.append(f"‹{run} ×›")
+        elif run:
+            out.append(" " * run)
+        run = 0
+
+    for char in text:
+        if char in " \t\u00a0\u3000":
+            run += 1
+            continue
+        close()
+        hidden = not char.isprintable() and char != "\n"
+        out.append(f"‹U+{ord(char):04X}›" if hidden else char)
+    close()
+    return "".join(out)
+
+
+class FactRow(QWidget):
+    """A line of a form: a muted label of 112, then the control."""
+
+    def __init__(self, label: Text, control: QWidget, hint: Text = "") -> None:
+        super().__init__()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme().px(12))
+        name = Label(label, tone="muted")
+        name.setFixedWidth(theme().size("dialog-label"))
+        name.setMinimumHeight(theme().size("field"))
+        name.setBuddy(control)
+        row.addWidget(name, 0, Qt.AlignmentFlag.AlignTop)
+        column = QVBoxLayout()
+        column.setSpacing(theme().px(3))
+        column.addWidget(control, 0, Qt.AlignmentFlag.AlignVCenter)
+        if say(hint):
+            column.addWidget(Label(hint, role="caption", tone="faint", wrap=True))
+        row.addLayout(column, 1)
