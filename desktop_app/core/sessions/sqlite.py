@@ -13,9 +13,8 @@ import os
 import shutil
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any
 
 from desktop_app.core.errors import SessionError
 from desktop_app.core.ids import new_id, safe_name
@@ -35,9 +34,7 @@ from .codec import GENESIS, created_ids
 from .db import Database, SqliteError
 from .disk import from_os, private_dir, sync_dir
 from .file import LOG_LIMIT, NAME, JournalFile
-
-P = ParamSpec("P")
-T = TypeVar("T")
+from .worker import P, T, Worker
 
 _POLL = 0.1
 _housekeeping: ThreadPoolExecutor | None = None
@@ -46,10 +43,10 @@ _housekeeping: ThreadPoolExecutor | None = None
 class SqliteJournal:
     """See ``base.Journal``."""
 
-    def __init__(self, file: JournalFile, path: Path, thread: ThreadPoolExecutor) -> None:
+    def __init__(self, file: JournalFile, path: Path, worker: Worker) -> None:
         self._file = file
         self._path = path
-        self._thread = thread
+        self._worker = worker
         self._closed: asyncio.Future[None] | None = None
         self._folding: Future[None] | None = None
 
@@ -127,9 +124,9 @@ class SqliteJournal:
         if self._closed is None:
             self._closed = asyncio.get_running_loop().create_future()
             try:
-                await _settled(self._thread, self._close)
+                await self._worker.call(self._close)
             finally:
-                self._thread.shutdown(wait=False)
+                self._worker.stop()
                 self._closed.set_result(None)
         await asyncio.shield(self._closed)
 
@@ -141,7 +138,7 @@ class SqliteJournal:
     async def _call(self, do: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         if self._closed is not None:
             raise SessionError("journal.closed", session=self._file.info().key.session_id)
-        return await _settled(self._thread, partial(do, *args, **kwargs))
+        return await self._worker.call(do, *args, **kwargs)
 
     def _fold_log(self) -> None:
         """After the answer and beside the writer: a checkpoint through another connection, which
@@ -165,38 +162,6 @@ def _fold(path: Path) -> None:
             db.close()
     except (SessionError, SqliteError):
         pass  # the log keeps everything; the next turn tries again
-
-
-async def _settled(thread: ThreadPoolExecutor, do: Callable[[], T]) -> T:
-    """What ``do`` gives, run in ``thread``. A cancelled caller leaves it to be done.
-
-    (Half the way there and back of ``wrap_future`` and ``shield``, which counts beside a sync of
-    0.1 ms.)
-    """
-    loop = asyncio.get_running_loop()
-    answer: asyncio.Future[T] = loop.create_future()
-
-    def settle(value: T | None, error: BaseException | None) -> None:
-        if answer.cancelled():
-            return
-        if error is not None:
-            answer.set_exception(error)
-        else:
-            answer.set_result(cast(T, value))
-
-    def run() -> None:
-        value, failed = None, None
-        try:
-            value = do()
-        except BaseException as error:  # noqa: BLE001 - handed to who waits
-            failed = error
-        try:
-            loop.call_soon_threadsafe(settle, value, failed)
-        except RuntimeError:
-            pass  # the loop was closed while this was carried out
-
-    thread.submit(run)
-    return await answer
 
 
 class SqliteJournalStore:
@@ -248,16 +213,16 @@ class SqliteJournalStore:
         return "/".join(found)
 
     async def _start(self, key: SessionKey, opened: Callable[[], JournalFile]) -> SqliteJournal:
-        thread = ThreadPoolExecutor(1, thread_name_prefix="journal")
+        worker = Worker("journal")
         done: list[JournalFile] = []
         try:
-            file = await _settled(thread, lambda: done.append(opened()) or done[0])
+            file = await worker.call(lambda: done.append(opened()) or done[0])
         except BaseException:
             # Cancelled while it opens: the lease must not stay with nobody.
-            thread.submit(lambda: [left.close() for left in done])
-            thread.shutdown(wait=False)
+            worker.soon(lambda: [left.close() for left in done])
+            worker.stop()
             raise
-        return SqliteJournal(file, self.folder(key) / NAME, thread)
+        return SqliteJournal(file, self.folder(key) / NAME, worker)
 
     def _keys(self) -> list[SessionKey]:
         found: list[SessionKey] = []
