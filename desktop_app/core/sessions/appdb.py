@@ -18,7 +18,7 @@ from desktop_app.core.ids import now_us
 
 from .appdb_file import Notice, Opened, backup_if_due, open_app_file
 from .base import JournalStore, SessionKey
-from .db import Database
+from .db import Database, Row
 from .worker import P, T, Worker
 
 
@@ -174,16 +174,13 @@ class AppDb:
     async def _workspaces(self, where: str, params: Sequence[Any]) -> list[WorkspaceRow]:
         sql = f"SELECT {_WORKSPACE} FROM workspace WHERE {where} ORDER BY position, id"
         rows = await self._call(self._db.rows, sql, params)
-        return [WorkspaceRow(*row[:6], bool(row[6]), json.loads(row[7]), *row[8:]) for row in rows]
+        return [WorkspaceRow(*_decoded(row, {6: bool, 7: json.loads})) for row in rows]
 
     # -- agents -------------------------------------------------------------------------------
 
     async def agents(self) -> list[AgentRow]:
         rows = await self._call(self._db.rows, f"SELECT {_AGENT} FROM agent ORDER BY position, id")
-        return [
-            AgentRow(*row[:4], tuple(json.loads(row[4])), json.loads(row[5]), row[6])
-            for row in rows
-        ]
+        return [AgentRow(*_decoded(row, {4: _tuple, 5: json.loads})) for row in rows]
 
     async def agent(self, agent_id: str) -> AgentRow:
         """KeyError when there is none."""
@@ -270,13 +267,8 @@ class AppDb:
 
     async def _placements(self, rest: str, params: Sequence[Any]) -> list[Placement]:
         rows = await self._call(self._db.rows, f"SELECT {_SESSION} FROM session {rest}", params)
-        return [
-            Placement(
-                SessionKey(*row[:3]), row[3], row[4], bool(row[5]), tuple(json.loads(row[6])),
-                *row[7:],
-            )
-            for row in rows
-        ]  # fmt: skip
+        decoders: dict[int, Callable[[Any], Any]] = {5: bool, 6: _tuple}
+        return [Placement(SessionKey(*row[:3]), *_decoded(row, decoders)[3:]) for row in rows]
 
     async def _of_session(self, change: str, key: SessionKey, value: Any) -> None:
         await self._change(
@@ -316,6 +308,14 @@ class AppDb:
             if error.code == "journal.busy":
                 raise SessionError("appdb.busy", retryable=True, **error.params) from error
             raise
+
+
+def _decoded(row: Row, decoders: dict[int, Callable[[Any], Any]]) -> list[Any]:
+    return [decoders[n](value) if n in decoders else value for n, value in enumerate(row)]
+
+
+def _tuple(text: str) -> tuple[str, ...]:
+    return tuple(json.loads(text))
 
 
 def _ids(key: SessionKey) -> tuple[str, str, str]:
