@@ -20,22 +20,23 @@ from desktop_app.core.errors import SessionError
 from .disk import disk_error
 
 Row = tuple[Any, ...]
-Access = Literal["create", "write", "read", "frozen"]
+Access = Literal["write", "view", "read", "frozen"]
 BUSY_MS = 5000
 FOLD_MS = 50
 Damaged = (apsw.CorruptError, apsw.NotADBError)
 SqliteError = apsw.Error
 
 _FLAGS = {
-    "create": apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE,
     "write": apsw.SQLITE_OPEN_READWRITE,
+    "view": apsw.SQLITE_OPEN_READWRITE,
     "read": apsw.SQLITE_OPEN_READONLY,
     "frozen": apsw.SQLITE_OPEN_READONLY,
 }
 
 
 class Database:
-    """One connection. ``frozen`` reads a file that nobody can be writing, in a folder where
+    """One connection. ``view`` reads and, when it is the last one, takes SQLite's own files beside
+    the database away again; ``read`` changes nothing of the database ever; ``frozen`` reads a file that nobody can be writing, in a folder where
     SQLite cannot make its own files beside it. Methods raise SessionError (``disk.*``,
     ``journal.busy``, ``journal.damaged``); what is a mistake of ours stays an ``apsw.Error``."""
 
@@ -48,7 +49,7 @@ class Database:
             self._connection = apsw.Connection(uri, _FLAGS[access] | apsw.SQLITE_OPEN_URI, vfs=vfs)
             self._connection.set_busy_timeout(BUSY_MS)
             self._connection.pragma("mmap_size", 0)
-            if access in ("read", "frozen"):
+            if access != "write":
                 self._connection.pragma("query_only", True)
 
     def journal_mode(self, *, autocheckpoint: bool = False) -> None:

@@ -20,7 +20,7 @@ from . import lease, schema
 from .base import NewRecord, SessionKey
 from .blobs import Blobs
 from .codec import GENESIS
-from .db import Database
+from .db import Access, Database
 from .disk import from_os, private_dir, sync_dir, write_whole
 from .file import INSERT, LOG_AHEAD, NAME, JournalFile, prepare
 
@@ -151,7 +151,7 @@ def _view(
         found = schema.version(path, vfs=vfs)
         if found > schema.VERSION:
             why, params = "journal.newer", {"schema": found, "known": schema.VERSION}
-        db = _readable(path, vfs)
+        db = _readable(path, "read" if found > schema.VERSION else "view", vfs)
     except SessionError as error:
         if error.code != "journal.damaged":
             raise
@@ -165,12 +165,12 @@ def _view(
     return file
 
 
-def _readable(path: Path, vfs: str | None) -> Database:
+def _readable(path: Path, access: Access, vfs: str | None) -> Database:
     """A connection that reads. In a folder that may not be written to SQLite cannot make the files
     it shares with writers, nor can there be a writer: read the file alone, or, with a log that is
     not folded back, a copy of both."""
     try:
-        db = Database(path, "read", vfs=vfs)
+        db = Database(path, access, vfs=vfs)
         try:
             db.rows("SELECT count(*) FROM sqlite_schema")
         except BaseException:

@@ -209,7 +209,8 @@ class SqliteJournalStore:
                 stat = (self.folder(key) / name).stat()
             except OSError:
                 continue
-            found.append(f"{stat.st_mtime_ns}.{stat.st_size}")
+            if stat.st_size:
+                found.append(f"{stat.st_mtime_ns}.{stat.st_size}")
         return "/".join(found)
 
     async def _start(self, key: SessionKey, opened: Callable[[], JournalFile]) -> SqliteJournal:
