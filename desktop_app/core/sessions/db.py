@@ -36,9 +36,11 @@ _FLAGS = {
 
 class Database:
     """One connection. ``view`` reads and, when it is the last one, takes SQLite's own files beside
-    the database away again; ``read`` changes nothing of the database ever; ``frozen`` reads a file that nobody can be writing, in a folder where
-    SQLite cannot make its own files beside it. Methods raise SessionError (``disk.*``,
-    ``journal.busy``, ``journal.damaged``); what is a mistake of ours stays an ``apsw.Error``."""
+    the database away again; ``read`` changes nothing of the database ever; ``frozen`` reads a file
+    that nobody can be writing, in a folder where SQLite cannot make its own files.
+
+    Methods raise SessionError (``disk.*``, ``journal.busy``, ``journal.damaged``); what is a
+    mistake of ours stays an ``apsw.Error``."""
 
     def __init__(self, path: Path, access: Access, *, vfs: str | None = None) -> None:
         self.path = path

@@ -123,7 +123,8 @@ async def test_placements_decide_workspace_and_trash(index):
     ("query", "finds"),
     [
         ("会话", True), ("话记", True), ("记录", True), ("会话记录", True), ("录", True),
-        ("会", True),         ("会记", False), ("録", False), ("テスト", True), ("スト", True), ("회의", True),
+        ("会", True), ("会记", False), ("録", False), ("テスト", True), ("スト", True),
+        ("회의", True),
         ("résumé", True), ("resume", True), ("RESU", True), ("sume", False),
         ("main.py", True), ("core main", True), ("main core", True), ("core absent", False),
         ('"quoted" OR NEAR(', False), ("*", False), ("", False), ("会话 core", True),
