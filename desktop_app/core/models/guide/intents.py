@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from .fuzzy import correct
 from .lexicon import VOCABULARY, rules
@@ -34,6 +34,11 @@ class Request:
     slots: dict[str, Any] = field(default_factory=dict[str, Any])
     steps: tuple[Request, ...] = ()
     score: int = 0
+
+    def texts(self, slot: str) -> list[str]:
+        """A slot that is a list of texts; empty when it is not there."""
+        value = self.slots.get(slot)
+        return [str(v) for v in cast(list[Any], value)] if isinstance(value, list) else []
 
 
 def _scores(text: str, lang: Lang) -> dict[str, int]:

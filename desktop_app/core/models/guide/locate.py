@@ -97,12 +97,13 @@ def choose(world: World, options: list[str], question: str) -> Generator[Want, l
         "question": question,
         "header": word(world.lang, "choose.h"),
         "options": [{"label": o, "description": ""} for o in options],
-        "multi_select": False,
     }
     done = (yield call("AskUser", questions=[asked]))[0]
-    answer = need(world, done).text
+    answer = need(world, done).text.rsplit("->", 1)[-1]
     chosen = [o for o in options if o in answer]
-    return max(chosen, key=len) if chosen else options[0]
+    if chosen:
+        return max(chosen, key=len)
+    return (best_matches(answer.split(")", 1)[-1].strip(), options) or options)[0]
 
 
 def both_files(world: World, wanted: list[str], question: str, say: str = "") -> Located:

@@ -13,7 +13,7 @@ from .locate import MANY, candidates, kinds_glob, literal, need, one_file
 from .markdown import LANGUAGES, cell, code, extension, fence, number, quote, table
 from .parse import Hit, hits, numbered, paths
 from .text import QUOTE
-from .transcript import Done, was_cut
+from .transcript import Done, is_part, was_cut
 from .words import word
 
 SHOWN_FILES = 40
@@ -61,8 +61,7 @@ def list_files(world: World) -> Plan:
     if not found:
         return Answer(word(world.lang, "list.none", where=place))
     found = sorted(found)
-    title = "list.one" if len(found) == 1 else "list.title"
-    head = word(world.lang, title, n=number(len(found)), where=place)
+    head = word(world.lang, "list.title", n=number(len(found)), where=place)
     body = "\n".join(f"- {code(p)}" for p in found[:200])
     shown = by_folder(world, found) if len(found) > SHOWN_FILES else body
     return Answer(with_note(world, done, f"{head}\n\n{shown}"), f"{head}\n\n{body}\n", found)
@@ -238,7 +237,7 @@ def _shown(world: World, done: Done, path: str, lines: list[tuple[int, str]]) ->
     shown = lines[:SHOWN_TEXT]
     first, last, end = shown[0][0], shown[-1][0], lines[-1][0]
     key = "read.title"
-    if len(shown) < len(lines) or len(lines) >= READ_LINES:
+    if len(shown) < len(lines) or is_part(done):
         key = "read.start"
     if {"offset", "limit", "last"} & set(asked):
         key = "read.part"

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from .transcript import Done
 
-_NOTE = re.compile(r"^\s*[\[(<…]|^\s*(?:No (?:files|match)|Found \d+|Showing|\(no )", re.I)
+_NOTE = re.compile(
+    r"^\s*[\[(<…]|^\s*(?:No (?:files?|match)|There are only|Found \d+|Showing|\(no )", re.I
+)
 _HIDDEN = re.compile(r"(?:^|/)(?:\.slipway|\.git|\.venv|node_modules|__pycache__)(?:/|$)")
 
 
@@ -20,13 +22,14 @@ class Hit:
 
 
 def paths(done: Done) -> list[str]:
-    """Paths of a Glob (or Grep files_with_matches) result, one a line; ours and hidden left out."""
+    """Files of a Glob (or Grep files_with_matches) result, one a line; folders (they end with a
+    slash), our own and hidden ones are left out."""
     out: list[str] = []
     for line in done.text.splitlines():
         line = line.strip().removeprefix("./")
         if not line or _NOTE.match(line) or len(line) > 1024 or _HIDDEN.search(line):
             continue
-        if line.endswith((":", ".")) and " " in line:
+        if line.endswith("/") or (line.endswith((":", ".")) and " " in line):
             continue  # a sentence
         out.append(line)
     return list(dict.fromkeys(out))

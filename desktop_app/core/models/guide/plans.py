@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from desktop_app.core.models.base import ModelRequest
 
-from . import looking
-from .engine import Answer, Plan, Want, World, replay
+from .engine import Answer, Want, World, replay
 from .intents import recognise
+from .steps import several, single
 from .talk import introduce, lost
 from .text import mask
 from .transcript import Transcript, read_transcript
 from .words import word
-
-PLANS: dict[str, Callable[[World], Plan]] = {
-    "list": looking.list_files,
-    "find": looking.find,
-    "search": looking.search,
-    "read": looking.read,
-}
 
 
 def decide(request: ModelRequest) -> Want | Answer:
@@ -33,15 +25,16 @@ def _reply(transcript: Transcript, tools: frozenset[str]) -> Want | Answer:
     asked = recognise(transcript.request)
     if asked.intent == "explain" or not transcript.request:
         return Answer(introduce(asked.lang))
-    maker = PLANS.get(asked.intent)
-    if maker is None:
+    world = World(asked, transcript, tools)
+    plan = several(world) if asked.intent == "plan" else single(world)
+    if plan is None:
         return _lost(transcript)
-    result = replay(maker(World(asked, transcript, tools)), transcript.done)
+    result = replay(plan, transcript.done)
     if isinstance(result, Want):
         missing = next((c.name for c in result.calls if c.name not in tools), None)
         if missing:
             return Answer(word(asked.lang, "notool", tool=missing), failed=True)
-        if transcript.said:
+        if result.say.strip() in transcript.said or (transcript.said and "|" not in result.say):
             result = replace(result, say="")
     return result
 

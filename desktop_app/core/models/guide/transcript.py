@@ -36,7 +36,7 @@ class Transcript:
     request: str
     done: list[Done]
     last_file: str | None
-    said: bool  # whether the Guide already said something in this turn
+    said: tuple[str, ...]  # what the Guide already said in this turn
     requests: tuple[str, ...] = ()
 
 
@@ -104,14 +104,14 @@ def read_transcript(messages: Sequence[Msg]) -> Transcript:
     """Cut a request's messages at the person's last own one."""
     own = [n for n, msg in enumerate(messages) if is_request(msg)]
     if not own:
-        return Transcript("", calls_of(messages), None, False)
+        return Transcript("", calls_of(messages), None, ())
     at = own[-1]
     after = messages[at + 1 :]
     return Transcript(
         request=request_text(messages[at]),
         done=calls_of(after),
         last_file=_last_file(calls_of(messages[:at])),
-        said=any(m.role == "assistant" and m.text().strip() for m in after),
+        said=tuple(m.text().strip() for m in after if m.role == "assistant" and m.text().strip()),
         requests=tuple(request_text(messages[n]) for n in own),
     )
 
@@ -120,16 +120,21 @@ def language_of(text: str) -> Lang:
     return mask(text).lang
 
 
-_BOUND = re.compile(
-    r"stored as|full (?:result|output)|whole (?:result|output)|tool_result-|\d+ (?:more )?lines? "
-    r"(?:left out|omitted|cut)|truncated|\[\.\.\.|…\[",
-    re.I,
+_NOTE = re.compile(
+    r"^[\[(<…].*(?:stored|kept|left out|omitted|cut|shortened|truncated|offload|tool_result-)", re.I
 )
+_MORE = re.compile(r"^\[.*(?:offset=\d+|there is more|stopped after)", re.I)
 
 
 def was_cut(done: Done) -> bool:
-    """Whether a result is not all of it: the loop bounded it, or the tool cut it."""
+    """Whether the loop put only part of a result into the context; the rest was kept."""
     part = done.metadata.get("slipway")
-    if isinstance(part, dict) and {"cut", "bounded", "offloaded"} & set(cast(dict[str, Any], part)):
+    if isinstance(part, dict) and {"cut", "bounded", "offload"} & set(cast(dict[str, Any], part)):
         return True
-    return any(_BOUND.search(line) for line in done.text.splitlines() if line[:1] in "[(<…")
+    return any(_NOTE.search(line) for line in done.text.splitlines() if line[:1] in "[(<…")
+
+
+def is_part(done: Done) -> bool:
+    """Whether a result is not all there is: cut by the loop, or the tool stopped at its limit."""
+    notes = [line for line in done.text.splitlines() if line[:1] in "[(<…"]
+    return was_cut(done) or any(_MORE.search(line) for line in notes)

@@ -31,16 +31,15 @@ _WORDS: dict[str, tuple[str, str]] = {
         "下面是改名命令，你允许之后才会执行。",
     ),
     "say.organise": (
-        "This is how I would sort {n} files. Nothing moves until you allow it.",
+        "This is how I would sort {n} file{n_s}. Nothing moves until you allow it.",
         "我打算这样整理 {n} 个文件，你允许之后才会移动。",
     ),
     "say.plan": ("I'll do this in {n} steps.", "我分 {n} 步来做。"),
     # lists
     "list.none": ("There are no files{where}.", "{where}没有文件。"),
-    "list.title": ("**{n} files**{where}", "**{n} 个文件**{where}"),
-    "list.one": ("**1 file**{where}", "**1 个文件**{where}"),
+    "list.title": ("**{n} file{n_s}**{where}", "**{n} 个文件**{where}"),
     "list.more": ("…and {n} more.", "……还有 {n} 个。"),
-    "list.folders": ("**{n} folders**{where}", "**{n} 个文件夹**{where}"),
+    "list.folders": ("**{n} folder{n_s}**{where}", "**{n} 个文件夹**{where}"),
     "list.nofolders": ("There are no folders{where}.", "{where}没有文件夹。"),
     "in": (" in {path}", "（{path}）"),
     "of": (" ({what})", "（{what}）"),
@@ -79,13 +78,13 @@ _WORDS: dict[str, tuple[str, str]] = {
     ),
     "search.one": ("**1 line** contains {query}{where}:", "**1 行**包含 {query}{where}："),
     "search.onefile": (
-        "**{n} lines of {file}** contain {query}:",
+        "**{n} line{n_s} of {file}** contain {query}:",
         "{file} 里有 **{n} 行**包含 {query}：",
     ),
-    "search.more": ("…and {n} more lines.", "……还有 {n} 行。"),
+    "search.more": ("…and {n} more line{n_s}.", "……还有 {n} 行。"),
     "line": ("line {n}", "第 {n} 行"),
     # read
-    "read.title": ("{file}, {n} lines:", "{file}，共 {n} 行："),
+    "read.title": ("{file}, {n} line{n_s}:", "{file}，共 {n} 行："),
     "read.part": ("{file}, lines {first} to {last}:", "{file}，第 {first} 到 {last} 行："),
     "read.start": (
         "{file} is long; this is how it begins (lines {first} to {last}):",
@@ -100,19 +99,19 @@ _WORDS: dict[str, tuple[str, str]] = {
     "read.image": ("{file} is an image; I cannot see pictures.", "{file} 是图片，我看不了图片。"),
     "read.which": ("Which file shall I read?", "要读哪个文件？"),
     # count
-    "count.files": ("There are **{n} files**{where}.", "{where}共有 **{n} 个文件**。"),
-    "count.lines": ("{file} has **{n} lines**.", "{file} 有 **{n} 行**。"),
+    "count.files": ("**{n} file{n_s}**{where}.", "{where}共有 **{n} 个文件**。"),
+    "count.lines": ("{file} has **{n} line{n_s}**.", "{file} 有 **{n} 行**。"),
     "count.rows": (
-        "{file} has **{rows} rows** of data below its header ({n} lines in all).",
+        "{file} has **{rows} row{rows_s}** of data below its header ({n} line{n_s} in all).",
         "{file} 有 **{rows} 行数据**（连表头共 {n} 行）。",
     ),
     "count.words": (
-        "{file} has **{n} words** ({lines} lines, {chars} characters).",
+        "{file} has **{n} word{n_s}** ({lines} line{lines_s}, {chars} character{chars_s}).",
         "{file} 有 **{chars} 个字符**（{lines} 行，按空格分为 {n} 个词）。",
     ),
     "count.total": ("**{n} in all.**", "**合计 {n}。**"),
     "count.times": (
-        "{query} appears **{n} times** in {lines} lines{where}.",
+        "{query} appears **{n} time{n_s}** in {lines} line{lines_s}{where}.",
         "{query} 出现了 **{n} 次**，共 {lines} 行{where}。",
     ),
     "count.once": ("{query} appears **once**{where}.", "{query} 出现了 **1 次**{where}。"),
@@ -123,26 +122,26 @@ _WORDS: dict[str, tuple[str, str]] = {
     # compare
     "compare.which": ("Which two files shall I compare?", "要比较哪两个文件？"),
     "compare.same": (
-        "{a} and {b} are **identical** ({n} lines).",
+        "{a} and {b} are **identical** ({n} line{n_s}).",
         "{a} 和 {b} **完全相同**（{n} 行）。",
     ),
     "compare.differ": (
-        "{a} and {b} differ: **{gone} lines** only in the first, **{new} lines** only in the "
-        "second, {same} the same.",
+        "{a} and {b} differ: **{gone} line{gone_s}** only in the first, **{new} line{new_s}** "
+        "only in the second, {same} the same.",
         "{a} 和 {b} 不同：只在前者的 **{gone} 行**，只在后者的 **{new} 行**，相同 {same} 行。",
     ),
     "compare.big": (
         "Both files are long, so I compared them with `diff`.",
         "两个文件都比较长，我用 `diff` 做了比较。",
     ),
-    "compare.more": ("…and {n} more lines of differences.", "……还有 {n} 行差异。"),
+    "compare.more": ("…and {n} more line{n_s} of differences.", "……还有 {n} 行差异。"),
     # summarise
     "sum.title": (
         "**{file}** in short (sentences taken from it):",
         "**{file}** 的要点（摘自原文）：",
     ),
     "sum.table": (
-        "**{file}**: {rows} rows, {cols} columns.",
+        "**{file}**: {rows} row{rows_s}, {cols} column{cols_s}.",
         "**{file}**：{rows} 行，{cols} 列。",
     ),
     "sum.tablepart": (
@@ -158,8 +157,8 @@ _WORDS: dict[str, tuple[str, str]] = {
     "sum.which": ("Which file shall I summarise?", "要总结哪个文件？"),
     "sum.code": ("**{file}** defines: {names}", "**{file}** 定义了：{names}"),
     # write
-    "write.done": ("Wrote {file} ({n} lines).", "已写入 {file}（{n} 行）。"),
-    "write.added": ("Added it to {file} ({n} lines now).", "已加到 {file}（现在 {n} 行）。"),
+    "write.done": ("Wrote {file} ({n} line{n_s}).", "已写入 {file}（{n} 行）。"),
+    "write.added": ("Added it to {file} ({n} line{n_s} now).", "已加到 {file}（现在 {n} 行）。"),
     "write.exists": (
         "{file} exists already. What shall I do?",
         "{file} 已经存在，怎么办？",
@@ -168,6 +167,11 @@ _WORDS: dict[str, tuple[str, str]] = {
     "write.replace": ("Replace it", "替换"),
     "write.cancel": ("Leave it", "不动它"),
     "write.left": ("I left {file} as it is.", "{file} 保持原样。"),
+    "write.large": (
+        "The file is too long for me to see all of it, so I did not add to it: the rest could be "
+        "lost.",
+        "文件太长，我看不到全部，为免丢失内容，没有追加。",
+    ),
     "write.empty": ("What shall {file} say?", "{file} 里写什么？"),
     "write.notfound": (
         "The files say nothing about {topic}.",
@@ -183,7 +187,7 @@ _WORDS: dict[str, tuple[str, str]] = {
     "rename.which": ("Which file, and what shall its new name be?", "要改哪个文件，新名字是什么？"),
     "rename.newname": ("What shall {file} be called?", "{file} 改成什么名字？"),
     "rename.done": ("Renamed {a} to {b}.", "已把 {a} 改名为 {b}。"),
-    "rename.many": ("Renamed {n} files.", "已改名 {n} 个文件。"),
+    "rename.many": ("Renamed {n} file{n_s}.", "已改名 {n} 个文件。"),
     "rename.taken": (
         "{b} exists already, so I renamed nothing.",
         "{b} 已经存在，所以没有改名。",
@@ -191,8 +195,8 @@ _WORDS: dict[str, tuple[str, str]] = {
     "rename.same": ("That is its name already.", "它已经叫这个名字。"),
     "rename.none": ("There are no .{ext} files here.", "这里没有 .{ext} 文件。"),
     # organise
-    "org.done": ("Moved {n} files into {k} folders.", "已把 {n} 个文件移到 {k} 个文件夹。"),
-    "org.done1": ("Moved {n} files into {dest}.", "已把 {n} 个文件移到 {dest}。"),
+    "org.done": ("Moved {n} file{n_s} into {k} folder{k_s}.", "已把 {n} 个文件移到 {k} 个文件夹。"),
+    "org.done1": ("Moved {n} file{n_s} into {dest}.", "已把 {n} 个文件移到 {dest}。"),
     "org.none": (
         "There is nothing to sort{where}: no loose files.",
         "{where}没有需要整理的散放文件。",
@@ -204,6 +208,9 @@ _WORDS: dict[str, tuple[str, str]] = {
     "org.archives": ("archives", "压缩包"),
     "org.media": ("media", "音视频"),
     "org.other": ("other", "其他"),
+    # several steps
+    "steps.left": ("Not done, because of this:", "因此以下步骤没有做："),
+    "steps.unknown": ("I do not know how to do this step.", "这一步我不会做。"),
     # trouble
     "denied": ("You declined, so I changed nothing.", "你没有允许，我什么都没有改。"),
     "denied.step": ("You declined this step.", "你没有允许这一步。"),
@@ -232,5 +239,6 @@ _WORDS: dict[str, tuple[str, str]] = {
 
 
 def word(lang: Lang, key: str, **params: Any) -> str:
-    """A phrase with its parameters put in."""
-    return _WORDS[key][1 if lang == "zh" else 0].format(**params)
+    """A phrase with its parameters put in; ``{n_s}`` is the plural's s of ``n``."""
+    plurals = {f"{name}_s": "" if str(value) == "1" else "s" for name, value in params.items()}
+    return _WORDS[key][1 if lang == "zh" else 0].format(**params, **plurals)
