@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any, Literal, TypeVar
@@ -95,6 +95,13 @@ class RemoteLikeBackend:
 
     async def stat(self, path: str, *, follow: bool = True) -> FileInfo:
         return self._coarse(await self._do("stat", path, self.inner.stat(path, follow=follow)))
+
+    async def stat_many(self, paths: Sequence[str]) -> list[FileInfo | None]:
+        found = await self._do("stat_many", "", self.inner.stat_many(paths))
+        return [info and self._coarse(info) for info in found]
+
+    async def access(self, path: str) -> tuple[bool, bool]:
+        return await self._do("access", path, self.inner.access(path))
 
     async def scandir(self, path: str) -> AsyncGenerator[list[FileInfo]]:
         await self._before("scandir", path)

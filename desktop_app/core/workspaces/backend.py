@@ -16,7 +16,7 @@ is an async generator, consumed with ``contextlib.aclosing``.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -125,6 +125,14 @@ class Backend(Protocol):
         ...
 
     async def stat(self, path: str, *, follow: bool = True) -> FileInfo: ...
+
+    async def stat_many(self, paths: Sequence[str]) -> list[FileInfo | None]:
+        """``stat`` (links followed) of each path in one go; None where it is not to be had."""
+        ...
+
+    async def access(self, path: str) -> tuple[bool, bool]:
+        """Whether an existing path may be read (a directory: listed) and written."""
+        ...
 
     def scandir(self, path: str) -> AsyncGenerator[list[FileInfo]]:
         """The entries of a directory in batches, unordered; links are not followed."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from functools import partial
@@ -166,6 +166,12 @@ class LocalBackend:
 
     async def stat(self, path: str, *, follow: bool = True) -> FileInfo:
         return await self._do(files.stat, self._path(path), follow)
+
+    async def stat_many(self, paths: Sequence[str]) -> list[FileInfo | None]:
+        return await self._do(files.stat_many, [self._path(path) for path in paths])
+
+    async def access(self, path: str) -> tuple[bool, bool]:
+        return await self._do(files.access, self._path(path))
 
     async def scandir(self, path: str) -> AsyncGenerator[list[FileInfo]]:
         scanner = files.Scanner(self._path(path))

@@ -85,6 +85,23 @@ def stat(path: str, follow: bool) -> FileInfo:
         return file_info(path, result, target)
 
 
+def stat_many(paths: list[str]) -> list[FileInfo | None]:
+    found: list[FileInfo | None] = []
+    for path in paths:
+        try:
+            found.append(file_info(path, os.stat(path), None))
+        except (OSError, ValueError):
+            found.append(None)
+    return found
+
+
+def access(path: str) -> tuple[bool, bool]:
+    with os_errors(path):
+        mode = os.stat(path).st_mode
+        list_bit = os.X_OK if st.S_ISDIR(mode) else 0
+        return os.access(path, os.R_OK | list_bit), os.access(path, os.W_OK | list_bit)
+
+
 class Scanner:
     """The entries of a directory in batches, unordered; one that vanishes meanwhile is left out.
 

@@ -192,6 +192,21 @@ async def test_stat_of_links(backend: Backend, tmp_path: Path) -> None:
     assert await backend.realpath("to_dir/x") == os.path.realpath(tmp_path / "dir/x")
 
 
+async def test_stat_many_and_access(backend: Backend, tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(b"123")
+    (tmp_path / "l").symlink_to("f")
+    found = await backend.stat_many(["f", "none", "l", "."])
+    assert [info and (info.kind, info.size) for info in found[:3]] == [
+        ("file", 3),
+        None,
+        ("file", 3),
+    ]
+    assert found[0] is not None
+    assert found[0].version == (await backend.stat("f")).version
+    assert await backend.access("f") == (True, True)
+    assert await code_of(backend.access("none")) == "file.missing"
+
+
 async def test_scandir_in_batches(backend: Backend, tmp_path: Path) -> None:
     for n in range(600):
         (tmp_path / f"f{n}").touch()

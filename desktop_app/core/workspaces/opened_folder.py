@@ -1,0 +1,180 @@
+"""A folder that is open as a workspace: what state it is in, and which layout it has."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from desktop_app.core.errors import WorkspaceError
+from desktop_app.core.skills import SkillLibrary
+
+from .backend import Backend
+from .base import WorkspaceInfo
+from .layout import OWN, OWN_GENERATION, Layout, detect
+from .local import LocalBackend
+from .offload import Files
+from .paths import join
+
+State = Literal["ready", "missing", "unreadable", "readonly", "stopped", "starting", "error"]
+
+
+class OpenedFolder:
+    """The life cycle of a workspace in a folder, and a guard around each of its operations.
+
+    Where the folder is gone, unreadable or read-only, ``info.state`` says so and operations raise
+    ``workspace.missing``, ``workspace.unreadable``, ``workspace.readonly`` or
+    ``workspace.failed``; ``refresh`` looks again, and a folder that came back works again.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path,
+        *,
+        id: str,  # noqa: A002 - the name of the interface
+        name: str = "",
+        trusted: bool = False,
+        backend: Backend | None = None,
+    ) -> None:
+        self._backend: Backend = backend if backend is not None else LocalBackend(folder)
+        self._folder = self._backend.cwd
+        self._id = id
+        self._name = name or self._folder.rstrip("/").rpartition("/")[2] or self._folder
+        self._trusted = trusted
+        self._state: State = "stopped"
+        self._params: dict[str, Any] = {}
+        self._lock = asyncio.Lock()
+        root = join(self._folder, OWN)
+        self._layout = Layout(self._folder, root, OWN_GENERATION, False, False)
+        self._files = Files(self._backend, root)
+        self._library = SkillLibrary(self._backend, root, OWN_GENERATION, self._folder)
+
+    # -- life cycle ------------------------------------------------------------------------------
+
+    @property
+    def info(self) -> WorkspaceInfo:
+        return WorkspaceInfo(
+            id=self._id,
+            name=self._name,
+            backend=self._backend.kind,
+            folder=self._folder,
+            root=self._layout.root,
+            generation=self._layout.generation,
+            trusted=self._trusted,
+            foreign=self._layout.foreign,
+            state=self._state,
+            params=dict(self._params),
+        )
+
+    @property
+    def layout(self) -> Layout:
+        return self._layout
+
+    def set_trusted(self, trusted: bool) -> None:
+        self._trusted = trusted
+
+    def set_name(self, name: str) -> None:
+        self._name = name
+
+    async def initialize(self) -> None:
+        """Look at the folder; never raises for what is wrong with it: ``info.state`` tells."""
+        self._state = "starting"
+        await self.refresh()
+
+    async def refresh(self) -> WorkspaceInfo:
+        """Look again: what state the folder is in and which layout it has. Changes nothing."""
+        async with self._lock:
+            try:
+                await self._backend.start()
+                readable, writable = await self._backend.access(self._folder)
+                if not readable:
+                    self._set("unreadable", code="file.denied")
+                    return self.info
+                layout = await detect(self._backend, self._folder)
+            except WorkspaceError as error:
+                self._set_error(error)
+                return self.info
+            self._adopt(layout)
+            self._set("ready" if writable else "readonly")
+            return self.info
+
+    def _adopt(self, layout: Layout) -> None:
+        same = (layout.root, layout.generation) == (self._layout.root, self._layout.generation)
+        self._layout = layout
+        if not same:
+            self._files = Files(self._backend, layout.root)
+            self._library = SkillLibrary(
+                self._backend, layout.root, layout.generation, self._folder
+            )
+
+    def _set(self, state: State, **params: Any) -> None:
+        self._state, self._params = state, params
+
+    def _set_error(self, error: WorkspaceError) -> None:
+        if error.code in ("file.missing", "file.not_dir"):
+            self._set("missing", code=error.code)
+        elif error.code == "file.denied":
+            self._set("unreadable", code=error.code)
+        else:
+            self._set("error", **{**error.params, "code": error.code})
+
+    async def close(self) -> None:
+        await self._backend.close()
+        self._set("stopped")
+
+    async def __aenter__(self) -> Self:
+        await self.initialize()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    def get_backend(self) -> Backend:
+        return self._backend
+
+    @asynccontextmanager
+    async def _use(self, *, write: bool = False) -> AsyncGenerator[None]:
+        """Around every operation: know the layout, notice a folder that went away meanwhile."""
+        doubtful = self._state not in ("ready", "readonly")
+        if doubtful or (await self._backend.stat_many([self._folder]))[0] is None:
+            await self.refresh()
+        self._require(write)
+        try:
+            yield
+        except WorkspaceError as error:
+            if error.retryable or error.code == "path.outside":
+                raise
+            await self.refresh()
+            self._require(write)
+            raise
+
+    def _require(self, write: bool) -> None:
+        if self._state == "missing":
+            raise WorkspaceError("workspace.missing", retryable=True, path=self._folder)
+        if self._state == "unreadable":
+            raise WorkspaceError("workspace.unreadable", retryable=True, path=self._folder)
+        if self._state == "readonly" and write:
+            raise WorkspaceError("workspace.readonly", retryable=True, path=self._folder)
+        if self._state == "error":
+            code, path = self._params.get("code"), self._folder
+            if code == "backend.unreachable":
+                raise WorkspaceError("backend.unreachable", retryable=True, path=path)
+            raise WorkspaceError("workspace.failed", retryable=True, path=path, reason=code)
+
+    async def _prepare(self) -> None:
+        """Before a write: our root with a ``.gitignore`` that ignores it and itself, unless it is
+        there. One that was deleted meanwhile is made again."""
+        root = self._layout.root
+        found = (await self._backend.stat_many([root]))[0]
+        if found is not None and found.kind == "dir":
+            return
+        await self._backend.mkdir(root)
+        try:
+            await self._backend.write(join(root, ".gitignore"), b"*\n", create=True)
+        except WorkspaceError as error:
+            if error.code != "file.exists":
+                raise
+        self._layout = replace(self._layout, exists=True)
