@@ -105,13 +105,12 @@ def test_hostile_yaml_is_quick() -> None:
 @given(st.binary(max_size=300))
 def test_any_bytes_parse_or_are_refused(data: bytes) -> None:
     for content in (data, b"---\n" + data + b"\n---\n"):
+        name, code = "", ""
         try:
-            parsed = parse_skill(content)
+            name = parse_skill(content).name
         except SettingsError as error:
-            assert error.code.startswith("skill.")
-        else:
-            assert parsed.name
-            assert parsed.description
+            code = error.code
+        assert name or code.startswith("skill.")
 
 
 @given(st.from_regex(r"[A-Za-z\u4e00-\u9fff][A-Za-z0-9 ,.()'\u4e00-\u9fff-]{0,30}", fullmatch=True))
