@@ -65,12 +65,15 @@ class Verdict:
 
     ``reasons`` are codes with parameters, for the window. ``safety`` questions cannot be switched
     off by a mode. ``rule`` is the narrowest rule that would allow this call and its like, or None.
+    ``subjects`` is what rules are matched against: the resolved paths of a file tool (relative to
+    the working directory where inside it), the command of Bash.
     """
 
     behavior: Behavior
     reasons: tuple[tuple[str, dict[str, Any]], ...] = ()
     safety: bool = False
     rule: dict[str, Any] | None = None
+    subjects: tuple[str, ...] = ()
 
 
 class Tool(Protocol):

@@ -1,0 +1,143 @@
+"""Our own search through any backend, where ripgrep is not."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+from collections.abc import AsyncIterator
+
+from desktop_app.core.errors import WorkspaceError
+from desktop_app.core.workspaces.backend import FileInfo
+
+from . import ignore, paths, textfile
+from .base import ToolContext
+from .grep_scan import Scanner, across
+from .grep_wanted import Hit, Wanted, enter
+from .linear import Linear
+from .plain import closing
+from .walk import Budget, Walk
+
+SMALL = 32 << 10  # bytes that are searched on the spot; more goes to a thread
+MAX_MULTILINE = 16 << 20
+
+
+async def search(
+    ctx: ToolContext, start: paths.Resolved, is_file: bool, wanted: Wanted, budget: Budget
+) -> AsyncIterator[Hit]:
+    """The hits below ``start``, by path and line."""
+    engine = await asyncio.to_thread(Linear, wanted.expression())
+    if is_file:
+        async with closing(_file(ctx, start.real, "", wanted, engine, budget)) as hits:
+            async for hit in hits:
+                yield hit
+        return
+    async with closing(_files(ctx, start, wanted, budget)) as files:
+        async for path, info in files:
+            async with closing(_file(ctx, info.path, path, wanted, engine, budget)) as hits:
+                async for hit in hits:
+                    yield hit
+
+
+async def own_root(ctx: ToolContext, start: paths.Resolved) -> str:
+    """The workspace's own root relative to ``start`` when it lies strictly below, else ""."""
+    root = await ctx.backend.realpath(ctx.root)
+    below = root != start.real and paths.within(start.real, root)
+    return root[len(start.real.rstrip("/")) + 1 :] if below else ""
+
+
+async def honours(ctx: ToolContext, start: paths.Resolved) -> bool:
+    """Whether ignore files are obeyed: not below the workspace's own root, which ignores itself
+    but is where offloads are to be found again."""
+    root = await ctx.backend.realpath(ctx.root)
+    cwd = await ctx.backend.realpath(ctx.backend.cwd)
+    return root == cwd or not paths.within(root, start.real)
+
+
+async def _files(
+    ctx: ToolContext, start: paths.Resolved, wanted: Wanted, budget: Budget
+) -> AsyncIterator[tuple[str, FileInfo]]:
+    own = await own_root(ctx, start)
+    honour = await honours(ctx, start)
+    above: tuple[ignore.IgnoreFile, ...] = ()
+    inside = start.zone == "cwd" and start.shown != "."
+    if honour and inside:
+        above = await _above(ctx)
+    walk = Walk(
+        ctx.backend,
+        start.real,
+        budget,
+        lambda path, name: enter(name) and path != own,
+        honour=honour,
+        above=above,
+        prefix=f"{start.shown}/" if inside else "",
+    )
+    async with closing(walk.entries()) as entries:
+        async for path, info, ignored in entries:
+            if info.kind != "file" or info.name in ignore.ALWAYS:
+                continue
+            chosen = wanted.by_glob(path)
+            out = chosen is False or (ignored and chosen is None)
+            if out or not wanted.by_type(path):
+                continue
+            if wanted.secret(path):
+                wanted.skipped_secret += 1
+                continue
+            yield path, info
+
+
+async def _above(ctx: ToolContext) -> tuple[ignore.IgnoreFile, ...]:
+    try:
+        data = await ctx.backend.read_bytes(
+            f"{ctx.backend.cwd.rstrip('/')}/.gitignore", max_bytes=ignore.MAX_IGNORE_BYTES
+        )
+    except WorkspaceError:
+        return ()
+    return (ignore.parse(data, ""),)
+
+
+async def _file(
+    ctx: ToolContext, real: str, path: str, wanted: Wanted, engine: Linear, budget: Budget
+) -> AsyncIterator[Hit]:
+    """The hits of one file; one that cannot be read or is binary has none."""
+    scanner = Scanner(path, wanted, engine)
+    decoder: codecs.IncrementalDecoder | None = None
+    whole: list[str] = []
+    size = 0
+    try:
+        async with closing(ctx.backend.read(real)) as pieces:
+            async for piece in pieces:
+                data = piece
+                if decoder is None:
+                    if textfile.is_binary(data):
+                        return
+                    encoding = textfile.sniff(data, whole=False)
+                    decoder = codecs.getincrementaldecoder(encoding.name)("replace")
+                    data = data[len(encoding.bom) :]
+                text = decoder.decode(data)
+                if wanted.multiline:
+                    size += len(data)
+                    if size > MAX_MULTILINE:
+                        break
+                    whole.append(text)
+                    continue
+                for hit in await _feed(scanner, text):
+                    yield hit
+                if budget.spent():
+                    return
+    except WorkspaceError as error:
+        if error.retryable or not path:
+            raise
+        return
+    rest = decoder.decode(b"", True) if decoder is not None else ""
+    if wanted.multiline:
+        found = await asyncio.to_thread(across, path, "".join([*whole, rest]), wanted, engine)
+    else:
+        found = await asyncio.to_thread(scanner.feed, rest, last=True)
+    for hit in found:
+        yield hit
+
+
+async def _feed(scanner: Scanner, text: str) -> list[Hit]:
+    if len(text) <= SMALL:
+        return scanner.feed(text)
+    return await asyncio.to_thread(scanner.feed, text)

@@ -1,0 +1,194 @@
+"""Confinement: which file a path names, and whether a tool may touch it.
+
+A path from a model is taken relative to the working directory, its links are resolved by the
+backend, and every later step uses the resolved path, so that what was checked is what is used.
+File tools stay inside the working directory, the workspace's root and ``extra_dirs``; names that
+hold secrets or run code when something else reads them are asked for even inside.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import posixpath
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any, Literal
+
+from desktop_app.core.errors import ToolFailure
+
+from .base import ToolContext, Verdict
+
+Zone = Literal["cwd", "root", "extra", "outside"]
+Access = Literal["read", "write"]
+MAX_PATH = 4096
+
+# Secrets: asked for on reading and writing. Compared case-folded; file systems may fold case.
+_SECRET_DIRS = {".ssh", ".gnupg", ".aws", ".azure", ".kube", ".gcloud"}
+_SECRET_FILES = (
+    ".env",
+    ".env.*",
+    ".envrc",
+    ".netrc",
+    "_netrc",
+    ".npmrc",
+    ".pypirc",
+    ".pgpass",
+    ".git-credentials",
+    ".htpasswd",
+    "id_rsa*",
+    "id_dsa*",
+    "id_ecdsa*",
+    "id_ed25519*",
+    "*.pem",
+    "*.key",
+    "*.p12",
+    "*.pfx",
+    "*.keystore",
+    "*.kdbx",
+)
+_HARMLESS = {".env.example", ".env.sample", ".env.template", ".env.dist"}
+# Read by other programs, which then run what they say: asked for on writing.
+_CODE_DIRS = {".git", ".vscode", ".idea", ".husky", ".devcontainer"}
+_CODE_FILES = (
+    ".gitconfig",
+    ".gitmodules",
+    ".gitattributes",
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".zshrc",
+    ".zprofile",
+    ".zshenv",
+    ".zlogin",
+    ".profile",
+    ".mcp",
+    ".mcp.json",
+    ".ripgreprc",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A path after resolving. ``real`` is what is opened; ``shown`` is relative to the working
+    directory where it is inside it, else ``real``; ``inside`` is relative to its zone."""
+
+    given: str
+    real: str
+    shown: str
+    zone: Zone
+    inside: str
+
+
+def absolute(cwd: str, given: str, *, windows: bool = False) -> str:
+    """``given`` under ``cwd``, absolute and without ``.`` and ``..``; links are not looked at.
+
+    Raises ToolFailure ``path.bad`` for what cannot be a path.
+    """
+    if windows:
+        given = given.replace("\\", "/")
+    if not given or "\0" in given or len(given) > MAX_PATH:
+        raise ToolFailure("path.bad", f"{given[:80]!r} is not a usable path.", path=given[:200])
+    if given == "~" or given.startswith("~/"):
+        raise ToolFailure(
+            "path.bad",
+            "'~' is not expanded here. Give a path relative to the working directory, "
+            "or an absolute one.",
+            path=given[:200],
+        )
+    drive = windows and len(given) > 1 and given[1] == ":"
+    joined = given if drive else posixpath.join(cwd, given)
+    path = posixpath.normpath(joined)
+    return path[1:] if path.startswith("//") else path
+
+
+def within(base: str, path: str) -> bool:
+    """Whether ``path`` is ``base`` or below it; both absolute and normal."""
+    return path == base or base == "/" or path.startswith(base.rstrip("/") + "/")
+
+
+async def resolve(ctx: ToolContext, given: str) -> Resolved:
+    """Where ``given`` leads, links resolved as far as the path exists."""
+    backend = ctx.backend
+    path = absolute(backend.cwd, given, windows=backend.os_name == "nt")
+    bases = [backend.cwd, ctx.root, *ctx.extra_dirs]
+    real, *real_bases = await asyncio.gather(*(backend.realpath(p) for p in [path, *bases]))
+    zones: list[Zone] = ["cwd", "root"]
+    for i, base in enumerate(real_bases):
+        if within(base, real):
+            inside = posixpath.relpath(real, base)
+            shown = inside if i == 0 else real
+            if i and within(real_bases[0], real):
+                shown = posixpath.relpath(real, real_bases[0])
+            return Resolved(given, real, shown, zones[i] if i < 2 else "extra", inside)
+    return Resolved(given, real, real, "outside", real.lstrip("/"))
+
+
+def secret(inside: str) -> bool:
+    """Whether a path (relative to its zone) names something that holds secrets."""
+    parts = [p.casefold() for p in inside.split("/") if p]
+    if not parts or parts[-1] in _HARMLESS:
+        return False
+    if any(p in _SECRET_DIRS for p in parts):
+        return True
+    if ".git" in parts and parts[-1] == "config":  # may hold a token in a remote's address
+        return True
+    return any(fnmatchcase(parts[-1], pattern) for pattern in _SECRET_FILES)
+
+
+def runs_code(inside: str) -> bool:
+    """Whether writing there may make another program run something later."""
+    parts = [p.casefold() for p in inside.split("/") if p]
+    if not parts:
+        return False
+    return any(p in _CODE_DIRS for p in parts) or any(
+        fnmatchcase(parts[-1], pattern) for pattern in _CODE_FILES
+    )
+
+
+def ours(resolved: Resolved) -> bool:
+    """Whether it is what the program itself keeps: sessions and offloads of the workspace."""
+    first = resolved.inside.split("/", 1)[0]
+    return (resolved.zone == "root" and first in ("sessions", "data")) or (
+        resolved.zone == "cwd" and resolved.inside.startswith(".slipway/")
+    )
+
+
+def verdict(tool: str, resolved: Resolved, access: Access) -> Verdict:
+    """What a file tool thinks of touching ``resolved``: reading inside is allowed, writing inside
+    is asked for (a mode or rule may allow it), all else is asked for with the reason."""
+    params: dict[str, Any] = {"path": resolved.shown}
+    subjects = (resolved.shown,)
+    reasons: list[tuple[str, dict[str, Any]]] = []
+    if secret(resolved.inside):
+        reasons.append(("path.secret", params))
+    if access == "write" and runs_code(resolved.inside):
+        reasons.append(("path.runs_code", params))
+    if access == "write" and ours(resolved):
+        reasons.append(("path.kept_by_program", params))
+    safety = bool(reasons) or (access == "write" and resolved.zone == "outside")
+    if resolved.zone == "outside":
+        reasons.append(("path.outside", params))
+    elif access == "write":
+        reasons.append(("file.write", params))
+    if not reasons:
+        return Verdict("allow", subjects=subjects)
+    rule = None if safety else _rule(tool, resolved, access)
+    return Verdict("ask", tuple(reasons), safety, rule, subjects)
+
+
+def _rule(tool: str, resolved: Resolved, access: Access) -> dict[str, Any]:
+    """The narrowest rule for calls like this: the file's directory for reading, the file itself
+    for writing."""
+    target = resolved.shown
+    if access == "read":
+        target = posixpath.join(posixpath.dirname(target), "**")
+    content = "".join(f"[{c}]" if c in "*?[{" else c for c in target)
+    if access == "read":
+        content = content[: -len("[*][*]")] + "**"
+    return {
+        "tool_name": tool,
+        "rule_content": content,
+        "behavior": "allow",
+        "source": "suggested",
+    }

@@ -1,0 +1,196 @@
+"""Read: a window of a text file, or a picture."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import posixpath
+from typing import Any, ClassVar
+
+from desktop_app.core.errors import ToolFailure, WorkspaceError
+from desktop_app.core.messages import Base64Source, DataBlock
+from desktop_app.core.workspaces.backend import FileInfo
+
+from . import paths, textfile
+from .base import ToolContext, ToolOutcome, Verdict
+from .images import MEDIA, kind_of, size_of
+from .plain import PlainTool, closing
+from .textfile import Encoding
+from .window import Window
+
+LIMIT, MAX_LIMIT = 2_000, 20_000
+COUNT_BYTES = 64 << 20  # bytes read past the window to know how many lines there are
+MAX_IMAGE = 5 << 20  # what providers take in one picture
+
+
+class Read(PlainTool):
+    name: ClassVar[str] = "Read"
+    description: ClassVar[str] = (
+        "Read a text file, or look at a picture (png, jpeg, gif, webp). Lines come numbered, as "
+        "`cat -n` prints them: the number and a tab are not part of the file. At most `limit` "
+        "lines come back, from line `offset` on; longer lines than 2,000 characters are cut. A "
+        "file must be read before Edit or Write may change it."
+    )
+    parameters: ClassVar[dict[str, Any]] = {
+        "type": "object",
+        "properties": {
+            "file_path": {
+                "type": "string",
+                "minLength": 1,
+                "description": "The file, relative to the working directory or absolute.",
+            },
+            "offset": {
+                "type": "integer",
+                "minimum": 0,
+                "description": "Number of the first line to read, from 1 (default 1).",
+            },
+            "limit": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": MAX_LIMIT,
+                "description": f"How many lines to read (default {LIMIT}).",
+            },
+            "pages": {"type": "string", "description": "Pages of a PDF, such as 1-5."},
+        },
+        "required": ["file_path"],
+    }
+
+    async def look(self, args: dict[str, Any], ctx: ToolContext) -> Verdict:
+        return paths.verdict(self.name, await paths.resolve(ctx, args["file_path"]), "read")
+
+    async def show(self, args: dict[str, Any], ctx: ToolContext) -> dict[str, Any]:
+        resolved = await paths.resolve(ctx, args["file_path"])
+        return {"path": resolved.shown}
+
+    async def do(self, args: dict[str, Any], ctx: ToolContext) -> ToolOutcome:
+        resolved = await paths.resolve(ctx, args["file_path"])
+        info = await regular(ctx, resolved)
+        head = await head_of(ctx, resolved.real)
+        kind = kind_of(head)
+        if kind == "pdf":
+            raise ToolFailure(
+                "read.pdf",
+                f"{resolved.shown!r} is a PDF, which is not read here. "
+                "Turn it into text first, for instance with Bash: "
+                f"pdftotext -layout {resolved.shown!r} -",
+                path=resolved.shown,
+            )
+        if kind is not None:
+            return await self._image(ctx, resolved, info, kind)
+        if textfile.is_binary(head):
+            failure = textfile.binary(resolved.shown)
+            raise failure
+        first = max(args.get("offset", 1), 1) - 1
+        window, encoding = await self._window(
+            ctx, resolved, info, first, args.get("limit", LIMIT)
+        )
+        return await asyncio.to_thread(_outcome, ctx, resolved, info, window, encoding)
+
+    async def _window(
+        self, ctx: ToolContext, resolved: paths.Resolved, info: FileInfo, first: int, count: int
+    ) -> tuple[Window, Encoding]:
+        if info.size <= ctx.max_read_bytes:
+            data = await ctx.backend.read_bytes(resolved.real, max_bytes=ctx.max_read_bytes)
+            return await asyncio.to_thread(_small, data, first, count)
+        window: Window | None = None
+        encoding = Encoding()
+        after = 0
+        pieces = ctx.backend.read(resolved.real)
+        async with closing(pieces) as stream:
+            async for piece in stream:
+                data = piece
+                if window is None:
+                    encoding = textfile.sniff(data, whole=False)
+                    window = Window(encoding, first, count)
+                    data = data[len(encoding.bom) :]
+                if window.enough:
+                    after += len(data)
+                    if after > COUNT_BYTES or info.size > 4 * COUNT_BYTES:
+                        window.unfinished()
+                        return window, encoding
+                if len(data) > 1 << 16:
+                    await asyncio.to_thread(window.feed, data)
+                else:
+                    window.feed(data)
+        if window is None:
+            window = Window(encoding, first, count)
+        window.close()
+        return window, encoding
+
+    async def _image(
+        self, ctx: ToolContext, resolved: paths.Resolved, info: FileInfo, kind: str
+    ) -> ToolOutcome:
+        media, name = MEDIA[kind], posixpath.basename(resolved.real)
+        data = await ctx.backend.read_bytes(
+            resolved.real, max_bytes=min(ctx.max_read_bytes, MAX_IMAGE)
+        )
+        size = size_of(data, kind)
+        pixels = f"{size[0]} x {size[1]} pixels, " if size else ""
+        about = f"{resolved.shown}: {media}, {pixels}{len(data):,} bytes"
+        note: dict[str, Any] = {"image": {"media_type": media, "size": size, "bytes": info.size}}
+        if not ctx.images:
+            text = f"{about}. The model in use does not take pictures, so it is only described."
+            return ToolOutcome(text, metadata={"slipway": note})
+        encoded = (await asyncio.to_thread(base64.b64encode, data)).decode("ascii")
+        block = DataBlock(source=Base64Source(data=encoded, media_type=media), name=name)
+        return ToolOutcome(about, data=[block], metadata={"slipway": note})
+
+
+async def regular(ctx: ToolContext, resolved: paths.Resolved) -> FileInfo:
+    """The file's stat; ToolFailure for a directory or a special file."""
+    info = await ctx.backend.stat(resolved.real)
+    if info.kind == "dir":
+        raise WorkspaceError("file.is_dir", path=resolved.shown)
+    if info.kind != "file":
+        raise WorkspaceError("file.special", path=resolved.shown)
+    return info
+
+
+async def head_of(ctx: ToolContext, path: str) -> bytes:
+    """The first bytes of a file, as many as tell text from binary."""
+    out = bytearray()
+    pieces = ctx.backend.read(path, length=textfile.SNIFF)
+    async with closing(pieces) as stream:
+        async for piece in stream:
+            out += piece
+    return bytes(out)
+
+
+def _small(data: bytes, first: int, count: int) -> tuple[Window, Encoding]:
+    encoding = textfile.sniff(data)
+    window = Window(encoding, first, count)
+    window.feed(data[len(encoding.bom) :])
+    window.close()
+    return window, encoding
+
+
+def _outcome(
+    ctx: ToolContext, resolved: paths.Resolved, info: FileInfo, window: Window, encoding: Encoding
+) -> ToolOutcome:
+    """The numbered lines, a note where there are more, and the version that was read."""
+    lines = window.lines()
+    total = window.total if window.complete else None
+    first = window.first + 1
+    if not lines and window.complete and window.first:
+        raise ToolFailure(
+            "read.past_end",
+            f"{resolved.shown!r} has {window.total} lines; line {first} is past its end.",
+            path=resolved.shown,
+            total=window.total,
+        )
+    last = window.first + len(lines)
+    text = "\n".join(f"{n:>6}\t{line}" for n, line in enumerate(lines, first))
+    if not lines:
+        text = "(the file is empty)"
+    elif total is not None and last < total:
+        text += f"\n[lines {first}-{last} of {total}; read on with offset={last + 1}]"
+    elif total is None:
+        text += f"\n[lines {first}-{last} of a file of {info.size:,} bytes; there is more]"
+    ctx.files.seen[resolved.real] = info.version
+    note: dict[str, Any] = {
+        "read": {resolved.real: info.version},
+        "lines": {"from": first if lines else 0, "to": last, "total": total},
+        "bytes": info.size,
+        **encoding.note(),
+    }
+    return ToolOutcome(text, metadata={"slipway": note})

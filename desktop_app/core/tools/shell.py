@@ -1,0 +1,155 @@
+"""Bash: one command line in the workspace."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, ClassVar
+
+from desktop_app.core.errors import WorkspaceError
+from desktop_app.core.events import Effect
+from desktop_app.core.workspaces.backend import OutputChunk, ProcessExit
+
+from .args import bad
+from .base import ToolContext, ToolOutcome, Verdict
+from .plain import PlainTool, closing
+from .shell_judge import judge
+from .shell_output import Kept, Live, readable
+from .shell_table import GIT_ENV, reading
+
+SHELLS = ("/bin/bash", "/bin/sh")
+DEFAULT_MS, MAX_MS = 120_000, 600_000
+# Nobody is at the keyboard: no colours, no pagers, no password prompts.
+ENV = {
+    "TERM": "dumb",
+    "NO_COLOR": "1",
+    "PAGER": "cat",
+    "GIT_PAGER": "cat",
+    "GIT_TERMINAL_PROMPT": "0",
+    "PYTHONUNBUFFERED": "1",
+}
+
+
+class Bash(PlainTool):
+    name: ClassVar[str] = "Bash"
+    description: ClassVar[str] = (
+        "Run a command line with bash in the working directory. Each call starts there afresh: "
+        "`cd` and variables do not carry over, so join steps with `&&`. There is no terminal and "
+        "no input. Output and exit code come back; very long output is shortened and kept in a "
+        "file. Prefer Read, Grep, Glob, Edit and Write to cat, grep, find and sed. Renaming and "
+        "moving files is done here with mv."
+    )
+    parameters: ClassVar[dict[str, Any]] = {
+        "type": "object",
+        "properties": {
+            "command": {
+                "type": "string",
+                "minLength": 1,
+                "description": "The command line. Paths relative to the working directory.",
+            },
+            "description": {
+                "type": "string",
+                "description": "What it does, in five to ten words, for the person.",
+            },
+            "timeout": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": MAX_MS,
+                "description": f"Milliseconds after which it is killed (default {DEFAULT_MS}).",
+            },
+        },
+        "required": ["command"],
+    }
+
+    def effect(self, args: dict[str, Any]) -> Effect:
+        return "read" if reading(str(args.get("command", ""))) else "unsafe"
+
+    def checked(self, args: dict[str, Any]) -> dict[str, Any]:
+        args = super().checked(args)
+        if not args["command"].strip():
+            bad(self.name, "command is empty")
+        if "\0" in args["command"]:
+            bad(self.name, "command holds a NUL character")
+        return args
+
+    async def look(self, args: dict[str, Any], ctx: ToolContext) -> Verdict:
+        return await judge(args["command"], ctx)
+
+    async def show(self, args: dict[str, Any], ctx: ToolContext) -> dict[str, Any]:
+        return {
+            "command": args["command"],
+            "description": args.get("description", ""),
+            "cwd": ctx.backend.cwd,
+            "timeout": args.get("timeout", DEFAULT_MS),
+        }
+
+    async def do(self, args: dict[str, Any], ctx: ToolContext) -> ToolOutcome:
+        kept = {"stdout": Kept(), "stderr": Kept()}
+        ended = await self._run(args, ctx, kept)
+        out, err = kept["stdout"].bytes(), kept["stderr"].bytes()
+        (out_text, out_same), (err_text, err_same) = await asyncio.to_thread(
+            lambda: (readable(out), readable(err))
+        )
+        text, state = compose(out_text, err_text, ended)
+        raw = None if out_same and err_same else _raw(out, err)
+        note = {
+            "exit": ended.code,
+            "seconds": round(ended.seconds, 3),
+            "timed_out": ended.timed_out,
+            "stdout_bytes": kept["stdout"].total,
+            "stderr_bytes": kept["stderr"].total,
+            "dropped_bytes": kept["stdout"].dropped + kept["stderr"].dropped,
+        }
+        return ToolOutcome(text, state, metadata={"slipway": note}, raw=raw)
+
+    async def _run(
+        self, args: dict[str, Any], ctx: ToolContext, kept: dict[str, Kept]
+    ) -> ProcessExit:
+        known = reading(args["command"])
+        env = {**ENV, **GIT_ENV} if known is not None and known.git else ENV
+        live = Live(ctx.emit)
+        seconds = args.get("timeout", DEFAULT_MS) / 1000
+        missing: WorkspaceError | None = None
+        for shell in SHELLS:
+            stream = ctx.backend.run([shell, "-c", args["command"]], env=env, timeout=seconds)
+            try:
+                async with closing(stream) as events:
+                    async for event in events:
+                        if isinstance(event, OutputChunk):
+                            kept[event.stream].add(event.data)
+                            live.add(event.stream, event.data)
+                        elif isinstance(event, ProcessExit):
+                            return event
+            except WorkspaceError as error:
+                if error.code != "exec.missing":
+                    raise
+                missing = error
+            finally:
+                live.flush()
+        raise missing or WorkspaceError("exec.missing", program=SHELLS[0])
+
+
+def compose(out: str, err: str, ended: ProcessExit) -> tuple[str, Any]:
+    """(text, state) of a finished command."""
+    parts: list[str] = []
+    failed = ended.timed_out or ended.code != 0
+    if ended.timed_out:
+        parts.append(f"Timed out after {ended.seconds:.1f} s; the command and its children were killed.")
+    elif ended.code < 0:
+        parts.append(f"Killed by signal {-ended.code} after {ended.seconds:.1f} s.")
+    elif failed:
+        parts.append(f"Exit code {ended.code} after {ended.seconds:.1f} s.")
+    if failed:
+        parts.append(f"Stdout:\n{out}" if out else "Stdout: (empty)")
+        parts.append(f"Stderr:\n{err}" if err else "Stderr: (empty)")
+    elif out or err:
+        if out:
+            parts.append(out)
+        if err:
+            parts.append(f"Stderr:\n{err}")
+    else:
+        parts.append("(no output)")
+    return "\n".join(p.rstrip("\n") for p in parts), "error" if failed else "success"
+
+
+def _raw(out: bytes, err: bytes) -> bytes:
+    return b"\n".join([out, b"Stderr:", err]) if err else out
