@@ -151,9 +151,7 @@ class Permissions:
         """How many past calls of the rule's tool (their arguments) it would have allowed."""
         content = cast("str | None", rule.get("rule_content"))
         name = str(rule.get("tool_name", ""))
-        return sum(
-            covers(content, name, self._subjects(name, args), broad=False) for args in past
-        )
+        return sum(covers(content, name, self._subjects(name, args), broad=False) for args in past)
 
     def matches(
         self, rule: dict[str, Any], past_calls: Iterable[tuple[str, dict[str, Any]]]

@@ -15,7 +15,12 @@ from typing import Any, NoReturn, cast
 from desktop_app.core.errors import ToolFailure
 
 MAX_PROBLEMS = 5
-_NAMES = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array"}
+_NAMES = {"str": "string", "bool": "boolean", "int": "integer", "float": "number", "list": "array"}
+
+
+def schema(properties: dict[str, Any], *, required: list[str] | None = None) -> dict[str, Any]:
+    """A JSON schema of type object, as tools declare their parameters."""
+    return {"type": "object", "properties": properties, "required": required or []}
 
 
 def bad(tool: str, *problems: str) -> NoReturn:
@@ -63,7 +68,7 @@ def _explain(error: json.JSONDecodeError) -> str:
 
 
 def _type_name(value: Any) -> str:
-    return "null" if value is None else _NAMES.get(type(cast(object, value)), "object")
+    return "null" if value is None else _NAMES.get(type(cast(object, value)).__name__, "object")
 
 
 def validate(tool: str, schema: dict[str, Any], args: dict[str, Any]) -> dict[str, Any]:
@@ -143,7 +148,7 @@ def _coerce(kind: str, value: Any) -> tuple[bool, Any]:
         case "array":
             if isinstance(value, str):
                 parsed = _maybe_json(value)
-                return True, parsed if isinstance(parsed, list) else [value]
+                return True, cast(Any, parsed) if isinstance(parsed, list) else [value]
             return isinstance(value, list), value
         case _:
             if isinstance(value, str):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, Literal, cast
 
 from desktop_app.core.errors import ToolFailure
 
-from .args import bad, validate
+from .args import bad, schema, validate
 from .base import ToolOutcome
 
 
@@ -14,15 +14,14 @@ class AskUser:
     """An external tool: a person answers. Answers are ``{"answers": [{"question", "selected": [],
     "other"?}]}``, in any order; the result's metadata carries them as AgentScope does."""
 
-    name: ClassVar[str] = "AskUser"
-    description: ClassVar[str] = (
+    name: str = "AskUser"
+    description: str = (
         "Ask the person one to four questions with two to four choices each; they can always "
         "write something else instead. Use it when a decision is theirs and you cannot go on "
         "without it, not for what you can find out."
     )
-    parameters: ClassVar[dict[str, Any]] = {
-        "type": "object",
-        "properties": {
+    parameters: dict[str, Any] = schema(
+        {
             "questions": {
                 "type": "array",
                 "minItems": 1,
@@ -63,8 +62,8 @@ class AskUser:
                 },
             }
         },
-        "required": ["questions"],
-    }
+        required=["questions"],
+    )
     external: Literal[True] = True
 
     def questions(self, args: dict[str, Any]) -> list[dict[str, Any]]:
@@ -91,7 +90,8 @@ class AskUser:
         given: dict[Any, dict[str, Any]] = {}
         if isinstance(raw, list):
             items = cast(list[Any], raw)
-            given = {a.get("question"): a for a in items if isinstance(a, dict)}
+            entries = [cast(dict[str, Any], a) for a in items if isinstance(a, dict)]
+            given = {a.get("question"): a for a in entries}
         known = {q["question"] for q in questions}
         if not given or not set(given) <= known:
             raise ToolFailure("tool.bad_answer", "The answer names no question that was asked.")

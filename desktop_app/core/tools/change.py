@@ -13,7 +13,7 @@ from . import paths, textfile
 from .base import ToolContext, ToolOutcome
 from .diffs import Diff, unified
 from .read import regular
-from .textfile import Encoding
+from .textfile import UTF8, Encoding
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Current:
     version: str | None = None
     data: bytes = b""
     text: str = ""
-    encoding: Encoding = Encoding()
+    encoding: Encoding = UTF8
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from desktop_app.core.errors import ToolFailure
 from desktop_app.core.events import Effect
 
 from . import paths, textfile
+from .args import schema
 from .base import ToolContext, ToolOutcome, Verdict
 from .change import Change, Current, check_read, commit, current, plan, shown
 from .near import explain
@@ -15,16 +16,15 @@ from .plain import PlainTool
 
 
 class Edit(PlainTool):
-    name: ClassVar[str] = "Edit"
-    description: ClassVar[str] = (
+    name: str = "Edit"
+    description: str = (
         "Replace text in a file that was read before. `old_string` is matched exactly, spaces and "
         "indentation included, and must occur once unless `replace_all` is true; take enough "
         "lines around the place to make it unique. Leave out the line numbers that Read prints. "
         "Encoding and line ends of the file are kept: write plain newlines."
     )
-    parameters: ClassVar[dict[str, Any]] = {
-        "type": "object",
-        "properties": {
+    parameters: dict[str, Any] = schema(
+        {
             "file_path": {
                 "type": "string",
                 "minLength": 1,
@@ -41,9 +41,9 @@ class Edit(PlainTool):
                 "description": "Replace every occurrence (default false).",
             },
         },
-        "required": ["file_path", "old_string", "new_string"],
-    }
-    kind: ClassVar[Effect] = "compensable"
+        required=["file_path", "old_string", "new_string"],
+    )
+    kind: Effect = "compensable"
 
     async def look(self, args: dict[str, Any], ctx: ToolContext) -> Verdict:
         return paths.verdict(self.name, await paths.resolve(ctx, args["file_path"]), "write")
@@ -150,14 +150,16 @@ def _ends_for(ends: list[str], line: int, old: str, new: str) -> list[str]:
     a, b = old.split("\n"), new.split("\n")
     mine = ends[line : line + len(a) - 1]
     wanted = len(b) - 1
-    neighbour = mine[-1] if mine else (ends[line : line + 1] or ends[line - 1 : line] or ["\n"])[0]
     head = 0
     while head < min(len(mine), wanted) and a[head] == b[head]:
         head += 1
-    tail = 0
-    while tail < min(len(mine), wanted) - head and a[-1 - tail] == b[-1 - tail]:
-        tail += 1
+    same = 0  # lines at the end; the last of them has no end of its own here
+    while same < min(len(a), len(b)) - head and a[-1 - same] == b[-1 - same]:
+        same += 1
+    tail = min(max(same - 1, 0), len(mine) - head, wanted - head)
     middle = mine[head : len(mine) - tail]
+    around = [*middle[-1:], *mine[:head][-1:], *mine[head:], *ends[line : line + 1]]
+    neighbour = (around or ends[max(line - 1, 0) : line] or ["\n"])[0]
     need = wanted - head - tail
     middle = middle[:need] + [neighbour] * (need - len(middle))
     return [*mine[:head], *middle, *(mine[len(mine) - tail :] if tail else [])]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import posixpath
-from typing import Any, ClassVar
+from typing import Any
 
 from desktop_app.core.errors import WorkspaceError
 from desktop_app.core.workspaces.backend import FileInfo
 
 from . import globs, ignore, paths
+from .args import schema
 from .base import ToolContext, ToolOutcome, Verdict
 from .grep_own import own_root
 from .plain import PlainTool, closing
@@ -35,16 +36,15 @@ LIMITS: dict[str, Any] = {
 
 
 class Glob(PlainTool):
-    name: ClassVar[str] = "Glob"
-    description: ClassVar[str] = (
+    name: str = "Glob"
+    description: str = (
         "Find files and directories by a pattern of their path, newest first. `*` and `?` match "
         "within a name, `**` across directories, `[a-z]` a class, `{py,toml}` alternatives: "
         "`src/**/*.py`, `**/*.{md,txt}`, `*` for what is directly there. Directories end with a "
         "slash. .git and node_modules are left out unless the pattern names them."
     )
-    parameters: ClassVar[dict[str, Any]] = {
-        "type": "object",
-        "properties": {
+    parameters: dict[str, Any] = schema(
+        {
             "pattern": {"type": "string", "minLength": 1, "description": "The pattern."},
             "path": {
                 "type": "string",
@@ -52,8 +52,8 @@ class Glob(PlainTool):
             },
             **LIMITS,
         },
-        "required": ["pattern"],
-    }
+        required=["pattern"],
+    )
 
     async def look(self, args: dict[str, Any], ctx: ToolContext) -> Verdict:
         given, _ = _split(args)
@@ -72,9 +72,7 @@ class Glob(PlainTool):
         budget = Budget()
         found = await _find(ctx, start, rest, budget)
         found.sort(key=lambda e: (-e[1].mtime_ns, e[0]))
-        names = [
-            _name(start, path) + ("/" if entry.kind == "dir" else "") for path, entry in found
-        ]
+        names = [_name(start, path) + ("/" if entry.kind == "dir" else "") for path, entry in found]
         return _outcome(names, args, budget)
 
 

@@ -10,11 +10,12 @@ import asyncio
 import posixpath
 import re
 from collections.abc import AsyncIterator
-from typing import Any, ClassVar
+from typing import Any
 
 from desktop_app.core.errors import ToolFailure, WorkspaceError
 
 from . import globs, linear, paths, textfile
+from .args import schema
 from .base import ToolContext, ToolOutcome, Verdict
 from .glob_tool import HEAD_LIMIT, LIMITS, MAX_HEAD, notes
 from .grep_own import search as own_search
@@ -32,16 +33,15 @@ _LINES = {"type": "integer", "minimum": 0, "maximum": CONTEXT_MAX}
 
 
 class Grep(PlainTool):
-    name: ClassVar[str] = "Grep"
-    description: ClassVar[str] = (
+    name: str = "Grep"
+    description: str = (
         "Search the text of files with a regular expression (Rust syntax: no look-around, no "
         "back-references). Gives the files that match; with output_mode content the lines, with "
         "count how many a file. Binary files, .git, node_modules and what .gitignore names are "
         "left out; a file given as `path` is always searched."
     )
-    parameters: ClassVar[dict[str, Any]] = {
-        "type": "object",
-        "properties": {
+    parameters: dict[str, Any] = schema(
+        {
             "pattern": {
                 "type": "string",
                 "minLength": 1,
@@ -69,8 +69,8 @@ class Grep(PlainTool):
             },
             **LIMITS,
         },
-        "required": ["pattern"],
-    }
+        required=["pattern"],
+    )
 
     def checked(self, args: dict[str, Any]) -> dict[str, Any]:
         out = super().checked(args)

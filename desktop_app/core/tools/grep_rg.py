@@ -22,7 +22,9 @@ from .grep_wanted import Hit, Wanted, cut
 from .plain import closing
 from .walk import Budget
 
-MAX_EVENT = 8 << 20  # bytes of one event of ripgrep's; a longer one is a hit whose text is not shown
+MAX_EVENT = (
+    8 << 20
+)  # bytes of one event of ripgrep's; a longer one is a hit whose text is not shown
 BASE = [
     "rg",
     "--no-config",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from desktop_app.core.errors import ToolFailure, WorkspaceError
 from desktop_app.core.events import Effect
@@ -52,10 +52,10 @@ class PlainTool:
     """Base of our tools: a subclass gives ``name``, ``description``, ``parameters``, ``do`` and,
     where it touches anything, ``look`` and ``show``."""
 
-    name: ClassVar[str]
-    description: ClassVar[str]
-    parameters: ClassVar[dict[str, Any]]
-    kind: ClassVar[Effect] = "read"
+    name: str
+    description: str
+    parameters: dict[str, Any]
+    kind: Effect = "read"
 
     def effect(self, args: dict[str, Any]) -> Effect:
         """What running this call may do."""

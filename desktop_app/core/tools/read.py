@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import base64
 import posixpath
-from typing import Any, ClassVar
+from typing import Any
 
 from desktop_app.core.errors import ToolFailure, WorkspaceError
 from desktop_app.core.messages import Base64Source, DataBlock
 from desktop_app.core.workspaces.backend import FileInfo
 
 from . import paths, textfile
+from .args import schema
 from .base import ToolContext, ToolOutcome, Verdict
 from .images import MEDIA, kind_of, size_of
 from .plain import PlainTool, closing
@@ -19,21 +20,20 @@ from .textfile import Encoding
 from .window import Window
 
 LIMIT, MAX_LIMIT = 2_000, 20_000
-COUNT_BYTES = 64 << 20  # bytes read past the window to know how many lines there are
+COUNT_BYTES = 64 << 20  # bytes read on, showing nothing, to know how many lines there are
 MAX_IMAGE = 5 << 20  # what providers take in one picture
 
 
 class Read(PlainTool):
-    name: ClassVar[str] = "Read"
-    description: ClassVar[str] = (
+    name: str = "Read"
+    description: str = (
         "Read a text file, or look at a picture (png, jpeg, gif, webp). Lines come numbered, as "
         "`cat -n` prints them: the number and a tab are not part of the file. At most `limit` "
         "lines come back, from line `offset` on; longer lines than 2,000 characters are cut. A "
         "file must be read before Edit or Write may change it."
     )
-    parameters: ClassVar[dict[str, Any]] = {
-        "type": "object",
-        "properties": {
+    parameters: dict[str, Any] = schema(
+        {
             "file_path": {
                 "type": "string",
                 "minLength": 1,
@@ -52,8 +52,8 @@ class Read(PlainTool):
             },
             "pages": {"type": "string", "description": "Pages of a PDF, such as 1-5."},
         },
-        "required": ["file_path"],
-    }
+        required=["file_path"],
+    )
 
     async def look(self, args: dict[str, Any], ctx: ToolContext) -> Verdict:
         return paths.verdict(self.name, await paths.resolve(ctx, args["file_path"]), "read")
@@ -81,9 +81,7 @@ class Read(PlainTool):
             failure = textfile.binary(resolved.shown)
             raise failure
         first = max(args.get("offset", 1), 1) - 1
-        window, encoding = await self._window(
-            ctx, resolved, info, first, args.get("limit", LIMIT)
-        )
+        window, encoding = await self._window(ctx, resolved, info, first, args.get("limit", LIMIT))
         return await asyncio.to_thread(_outcome, ctx, resolved, info, window, encoding)
 
     async def _window(
@@ -94,7 +92,7 @@ class Read(PlainTool):
             return await asyncio.to_thread(_small, data, first, count)
         window: Window | None = None
         encoding = Encoding()
-        after = 0
+        idle = 0
         pieces = ctx.backend.read(resolved.real)
         async with closing(pieces) as stream:
             async for piece in stream:
@@ -103,11 +101,10 @@ class Read(PlainTool):
                     encoding = textfile.sniff(data, whole=False)
                     window = Window(encoding, first, count)
                     data = data[len(encoding.bom) :]
-                if window.enough:
-                    after += len(data)
-                    if after > COUNT_BYTES or info.size > 4 * COUNT_BYTES:
-                        window.unfinished()
-                        return window, encoding
+                idle = idle + len(data) if window.idle else 0
+                if idle > COUNT_BYTES or (window.full and info.size > 4 * COUNT_BYTES):
+                    window.unfinished()
+                    return window, encoding
                 if len(data) > 1 << 16:
                     await asyncio.to_thread(window.feed, data)
                 else:

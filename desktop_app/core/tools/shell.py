@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, ClassVar
+from typing import Any
 
 from desktop_app.core.errors import WorkspaceError
 from desktop_app.core.events import Effect
 from desktop_app.core.workspaces.backend import OutputChunk, ProcessExit
 
-from .args import bad
+from .args import bad, schema
 from .base import ToolContext, ToolOutcome, Verdict
 from .plain import PlainTool, closing
 from .shell_judge import judge
@@ -30,17 +30,16 @@ ENV = {
 
 
 class Bash(PlainTool):
-    name: ClassVar[str] = "Bash"
-    description: ClassVar[str] = (
+    name: str = "Bash"
+    description: str = (
         "Run a command line with bash in the working directory. Each call starts there afresh: "
         "`cd` and variables do not carry over, so join steps with `&&`. There is no terminal and "
         "no input. Output and exit code come back; very long output is shortened and kept in a "
         "file. Prefer Read, Grep, Glob, Edit and Write to cat, grep, find and sed. Renaming and "
         "moving files is done here with mv."
     )
-    parameters: ClassVar[dict[str, Any]] = {
-        "type": "object",
-        "properties": {
+    parameters: dict[str, Any] = schema(
+        {
             "command": {
                 "type": "string",
                 "minLength": 1,
@@ -57,8 +56,8 @@ class Bash(PlainTool):
                 "description": f"Milliseconds after which it is killed (default {DEFAULT_MS}).",
             },
         },
-        "required": ["command"],
-    }
+        required=["command"],
+    )
 
     def effect(self, args: dict[str, Any]) -> Effect:
         return "read" if reading(str(args.get("command", ""))) else "unsafe"
@@ -117,7 +116,7 @@ class Bash(PlainTool):
                         if isinstance(event, OutputChunk):
                             kept[event.stream].add(event.data)
                             live.add(event.stream, event.data)
-                        elif isinstance(event, ProcessExit):
+                        else:
                             return event
             except WorkspaceError as error:
                 if error.code != "exec.missing":
@@ -133,7 +132,9 @@ def compose(out: str, err: str, ended: ProcessExit) -> tuple[str, Any]:
     parts: list[str] = []
     failed = ended.timed_out or ended.code != 0
     if ended.timed_out:
-        parts.append(f"Timed out after {ended.seconds:.1f} s; the command and its children were killed.")
+        parts.append(
+            f"Timed out after {ended.seconds:.1f} s; the command and its children were killed."
+        )
     elif ended.code < 0:
         parts.append(f"Killed by signal {-ended.code} after {ended.seconds:.1f} s.")
     elif failed:

@@ -16,7 +16,9 @@ LIVE_SECONDS = 0.05  # live output goes out at most this often
 LIVE_CHARS = 64 << 10  # of each step, the newest this much
 
 # CSI, OSC and the short escapes (ECMA-48); bounded so that a stray ESC swallows nothing.
-_ANSI = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,2048}(?:\x07|\x1b\\)|[@-Z\\-_])")
+_ANSI = re.compile(
+    r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,2048}(?:\x07|\x1b\\)|[@-Z\\-_])"
+)
 _OVERWRITTEN = re.compile(r"[^\r\n]*\r(?![\r\n])")
 
 
@@ -49,7 +51,9 @@ class Kept:
 
     def bytes(self) -> bytes:
         """What was kept, with a line where something is missing."""
-        note = f"\n[{self.dropped} bytes of output dropped here]\n".encode() if self.dropped else b""
+        note = (
+            f"\n[{self.dropped} bytes of output dropped here]\n".encode() if self.dropped else b""
+        )
         return b"".join([*self._head, note, *self._tail])
 
 

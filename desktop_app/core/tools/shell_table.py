@@ -54,7 +54,9 @@ TABLE: dict[str, Spec] = {
     "ls": Spec(
         "1AaBCFGghiklLmnopqrRsStuUvxX",
         "",
-        _names(f"all almost-all human-readable recursive reverse size classify directory inode {_HELP}"),
+        _names(
+            f"all almost-all human-readable recursive reverse size classify directory inode {_HELP}"
+        ),
         _names("color sort time"),
     ),
     "pwd": Spec("LP", positional="none"),
@@ -64,12 +66,17 @@ TABLE: dict[str, Spec] = {
     "wc": Spec("clLmw", "", _names(f"bytes chars lines words max-line-length {_HELP}")),
     "stat": Spec("Lt", "c", _names(f"dereference terse {_HELP}"), _names("format")),
     "file": Spec("bhikLN", "", _names(f"brief mime mime-type mime-encoding {_HELP}")),
-    "date": Spec("uR", "d", _names(f"utc universal rfc-email {_HELP}"), _names("date"),
-                 positional="format"),
+    "date": Spec(
+        "uR", "d", _names(f"utc universal rfc-email {_HELP}"), _names("date"), positional="format"
+    ),
     "whoami": Spec("", "", _names(_HELP), positional="none"),
     "uname": Spec("amnoprsv", "", _names(f"all kernel-name machine {_HELP}"), positional="none"),
-    "du": Spec("abchkmsSx", "d", _names(f"all human-readable summarize total bytes {_HELP}"),
-               _names("max-depth")),
+    "du": Spec(
+        "abchkmsSx",
+        "d",
+        _names(f"all human-readable summarize total bytes {_HELP}"),
+        _names("max-depth"),
+    ),
     "df": Spec("ahHiklPT", "", _names(f"all human-readable inodes local {_HELP}")),
     "echo": Spec("neE", positional="text"),
 }

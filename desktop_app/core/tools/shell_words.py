@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import cast
 
 # Unquoted, any of these makes a line more than one plain command (or something expanded).
 _SPECIAL = set("\n\r;&|<>$`(){}\\!#*?[]~\0")
@@ -105,8 +106,8 @@ def commands_in(line: str) -> list[str]:
     """
     bare = line.replace("\\\n", "").replace("\\", "").replace("'", "").replace('"', "")
     out: list[str] = []
-    for piece in _SPLIT.split(bare):
-        words = piece.split()
+    for piece in cast(list[str], _SPLIT.split(bare)):
+        words: list[str] = piece.split()
         while words:
             out.append(" ".join(words))
             head = words[0]

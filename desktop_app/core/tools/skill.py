@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import difflib
-from typing import Any, ClassVar
+from typing import Any
 
 from desktop_app.core.errors import SettingsError, ToolFailure
 
+from .args import schema
 from .base import ToolContext, ToolOutcome
 from .plain import PlainTool
 
 
 class SkillTool(PlainTool):
-    name: ClassVar[str] = "Skill"
-    description: ClassVar[str] = (
+    name: str = "Skill"
+    description: str = (
         "Open a skill: written instructions for a kind of work, made for this workspace. The "
         "system prompt lists the names. Open one before work that it covers, then follow it; its "
         "own files are relative to the directory that is named with it."
     )
-    parameters: ClassVar[dict[str, Any]] = {
-        "type": "object",
-        "properties": {
-            "skill": {"type": "string", "minLength": 1, "description": "The skill's name."}
-        },
-        "required": ["skill"],
-    }
+    parameters: dict[str, Any] = schema(
+        {"skill": {"type": "string", "minLength": 1, "description": "The skill's name."}},
+        required=["skill"],
+    )
 
     async def do(self, args: dict[str, Any], ctx: ToolContext) -> ToolOutcome:
         name = args["skill"].strip().removeprefix("/")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from desktop_app.core.errors import ToolFailure
 from desktop_app.core.events import Effect
 from desktop_app.core.state import Task
 
+from .args import schema
 from .base import ToolContext, ToolOutcome
 from .plain import PlainTool
 
@@ -38,21 +39,20 @@ def line(task: Task) -> str:
 class _TaskTool(PlainTool):
     """Task tools change nothing but the session's own list."""
 
-    kind: ClassVar[Effect] = "idempotent"
+    kind: Effect = "idempotent"
 
     def concurrency_safe(self, args: dict[str, Any]) -> bool:
         return False  # ids are given in order
 
 
 class TaskCreate(_TaskTool):
-    name: ClassVar[str] = "TaskCreate"
-    description: ClassVar[str] = (
+    name: str = "TaskCreate"
+    description: str = (
         "Add a task to your task list, which the person sees. Use it for work of three steps or "
         "more, one task a step; not for trivial work."
     )
-    parameters: ClassVar[dict[str, Any]] = {
-        "type": "object",
-        "properties": {
+    parameters: dict[str, Any] = schema(
+        {
             "subject": {
                 "type": "string",
                 "minLength": 1,
@@ -61,9 +61,9 @@ class TaskCreate(_TaskTool):
             "description": {"type": "string", "description": "Details, and when it is done."},
             "metadata": {"type": "object", "description": "Anything to keep with the task."},
         },
-        "required": ["subject"],
-    }
-    kind: ClassVar[Effect] = "compensable"
+        required=["subject"],
+    )
+    kind: Effect = "compensable"
 
     async def do(self, args: dict[str, Any], ctx: ToolContext) -> ToolOutcome:
         number = max((int(t.id) for t in ctx.tasks if t.id.isdecimal()), default=0) + 1
@@ -78,14 +78,13 @@ class TaskCreate(_TaskTool):
 
 
 class TaskGet(_TaskTool):
-    name: ClassVar[str] = "TaskGet"
-    description: ClassVar[str] = "Show one task of your list with its description."
-    parameters: ClassVar[dict[str, Any]] = {
-        "type": "object",
-        "properties": {"id": _ID},
-        "required": ["id"],
-    }
-    kind: ClassVar[Effect] = "read"
+    name: str = "TaskGet"
+    description: str = "Show one task of your list with its description."
+    parameters: dict[str, Any] = schema(
+        {"id": _ID},
+        required=["id"],
+    )
+    kind: Effect = "read"
 
     async def do(self, args: dict[str, Any], ctx: ToolContext) -> ToolOutcome:
         task = find(ctx.tasks, args["id"])
@@ -98,10 +97,10 @@ class TaskGet(_TaskTool):
 
 
 class TaskList(_TaskTool):
-    name: ClassVar[str] = "TaskList"
-    description: ClassVar[str] = "Show your whole task list."
-    parameters: ClassVar[dict[str, Any]] = {"type": "object", "properties": {}}
-    kind: ClassVar[Effect] = "read"
+    name: str = "TaskList"
+    description: str = "Show your whole task list."
+    parameters: dict[str, Any] = schema({})
+    kind: Effect = "read"
 
     async def do(self, args: dict[str, Any], ctx: ToolContext) -> ToolOutcome:
         if not ctx.tasks:
@@ -110,14 +109,13 @@ class TaskList(_TaskTool):
 
 
 class TaskUpdate(_TaskTool):
-    name: ClassVar[str] = "TaskUpdate"
-    description: ClassVar[str] = (
+    name: str = "TaskUpdate"
+    description: str = (
         "Change a task of your list. Set it in_progress before you begin and completed as soon as "
         "it is done; deleted removes it."
     )
-    parameters: ClassVar[dict[str, Any]] = {
-        "type": "object",
-        "properties": {
+    parameters: dict[str, Any] = schema(
+        {
             "id": _ID,
             "status": {"type": "string", "enum": [*_STATES, "deleted"]},
             "subject": {"type": "string", "minLength": 1},
@@ -126,8 +124,8 @@ class TaskUpdate(_TaskTool):
             "add_blocks": {**_IDS, "description": "Tasks that wait for this one."},
             "add_blocked_by": {**_IDS, "description": "Tasks that this one waits for."},
         },
-        "required": ["id"],
-    }
+        required=["id"],
+    )
 
     async def do(self, args: dict[str, Any], ctx: ToolContext) -> ToolOutcome:
         task = find(ctx.tasks, args["id"])

@@ -1,7 +1,7 @@
 """Text files as bytes and back, without losing any: encoding, byte order mark, line ends.
 
-Only ``\\n``, ``\\r\\n`` and ``\\r`` end a line, as in editors and ripgrep; U+2028, form feed and the
-other characters that ``str.splitlines`` knows do not.
+Only LF, CR LF and CR end a line, as in editors and ripgrep; U+2028, form feed and the other
+characters that ``str.splitlines`` knows do not.
 """
 
 from __future__ import annotations
@@ -52,6 +52,9 @@ class Encoding:
             "encoding_guessed": self.guessed,
             "encoding_damaged": self.damaged,
         }
+
+
+UTF8 = Encoding()
 
 
 def bom_of(head: bytes) -> Encoding | None:

@@ -40,11 +40,10 @@ class Window:
         return self.number >= self.first + self.count
 
     @property
-    def enough(self) -> bool:
-        """Whether more bytes can add nothing to what is shown: full, or the last line is only
-        getting longer than is ever shown."""
-        last = self.number == self.first + self.count - 1
-        return self.full or (last and self._length > _KEEP)
+    def idle(self) -> bool:
+        """Whether what comes next is not shown: the window is full, or the line under way is
+        already longer than is ever shown."""
+        return self.full or self._length > _KEEP
 
     @property
     def total(self) -> int:
@@ -98,10 +97,7 @@ class Window:
 
     def _skip(self, data: bytes, pos: int) -> int:
         """Pass over lines that are not shown; returns where the next one starts."""
-        if not self.full:
-            stop = _after_ends(data, pos, self.first - self.number)
-        else:
-            stop = len(data)
+        stop = len(data) if self.full else _after_ends(data, pos, self.first - self.number)
         ends = count_ends(data, pos, stop)
         self.number += ends
         if ends:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from typing import Any, ClassVar
+from typing import Any
 
 from desktop_app.core.events import Effect
 
 from . import paths, textfile
+from .args import schema
 from .base import ToolContext, ToolOutcome, Verdict
 from .change import Current, check_read, commit, current, plan, shown
 from .plain import PlainTool
@@ -16,15 +17,14 @@ MAX_MIXED = 4_000  # lines up to which mixed line ends are matched line by line
 
 
 class Write(PlainTool):
-    name: ClassVar[str] = "Write"
-    description: ClassVar[str] = (
+    name: str = "Write"
+    description: str = (
         "Create a text file, or replace one whole. An existing file must have been read before. "
         "Directories on the way are made. An existing file keeps its encoding and line ends. To "
         "change a part of a file, use Edit."
     )
-    parameters: ClassVar[dict[str, Any]] = {
-        "type": "object",
-        "properties": {
+    parameters: dict[str, Any] = schema(
+        {
             "file_path": {
                 "type": "string",
                 "minLength": 1,
@@ -32,9 +32,9 @@ class Write(PlainTool):
             },
             "content": {"type": "string", "description": "The whole new text of the file."},
         },
-        "required": ["file_path", "content"],
-    }
-    kind: ClassVar[Effect] = "compensable"
+        required=["file_path", "content"],
+    )
+    kind: Effect = "compensable"
 
     async def look(self, args: dict[str, Any], ctx: ToolContext) -> Verdict:
         return paths.verdict(self.name, await paths.resolve(ctx, args["file_path"]), "write")

@@ -1,0 +1,37 @@
+"""A tool context over the real local backend."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from desktop_app.core.tools.base import FileVersions, ToolContext
+from desktop_app.core.workspaces.local import LocalBackend
+
+
+class WithoutRipgrep(LocalBackend):
+    """A workspace that has no ``rg``."""
+
+    def run(self, argv: list[str], **options: Any) -> Any:
+        if argv[0] == "rg":
+            argv = ["rg-is-not-here", *argv[1:]]
+        return super().run(argv, **options)
+
+
+def make_context(
+    folder: Path, *, backend: LocalBackend | None = None, **options: Any
+) -> ToolContext:
+    """A context whose working directory is ``folder``, its root ``folder/.slipway``. ``said``
+    (added as ``options["said"]``) collects live output."""
+    said: list[tuple[str, str]] = options.pop("said", [])
+    return ToolContext(
+        backend=backend or LocalBackend(folder),
+        root=options.pop("root", str(folder / ".slipway")),
+        session_id="s1",
+        agent_id="a1",
+        op_id="op1",
+        files=FileVersions(),
+        tasks=[],
+        emit=lambda stream, text: said.append((stream, text)),
+        **options,
+    )
