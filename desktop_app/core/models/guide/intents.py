@@ -13,7 +13,7 @@ from typing import Any, cast
 from .fuzzy import correct
 from .lexicon import VOCABULARY, rules
 from .slots import slots_of
-from .text import Lang, Masked, mask
+from .text import Lang, Masked, fold, mask
 
 THRESHOLD = 3  # a lone weak word is no request
 
@@ -93,6 +93,9 @@ _VERBS = (
 )
 _SOFT = re.compile(
     rf"(?:,\s*|\s+)and (?={_VERBS}\b)|,\s*(?={_VERBS}\b)"
+    r"|(?:,\s*|\s+)(?:and |but )(?=(?:never|don't|do not)\b)"
+    r"|,\s*(?=(?:never|don't|do not|without)\b)"
+    r"|[,，]\s*(?:但是?)?(?=不要|别|禁止|不得|请勿|切勿)"
     r"|[,，]?\s*并(?:且)?(?=[把将保写存记读总统列比])|[,，]\s*(?=[读找列搜统总比数写存保把将])"
     r"|(?<=[\u4e00-\u9fff\ue000-\ue004])\s*并(?=[把将保写存记])",
     re.I,
@@ -164,11 +167,25 @@ def _join(steps: list[Request]) -> list[Request]:
     return out
 
 
+# "Never touch …", "不要改 …" is a constraint, never a thing to do.
+_NEGATED = re.compile(
+    r"^(?:and |but |please )*(?:never|do not|don't|dont|no need to|avoid|without)\b"
+    r"|^(?:但|而且|也|请|千万|绝对)*(?:不要|别|禁止|不得|请勿|切勿|不许|不能|不可|不用|勿)",
+    re.I,
+)
+
+
 def recognise(source: str) -> Request:
     """What ``source`` asks for. Several steps become intent "plan" with ``steps``."""
-    whole = recognise_one(source)
     masked = mask(source)
     clauses = _cut(masked)
+    asked = [c for c in clauses if not _NEGATED.match(fold(c))]
+    whole = Request("none", masked.lang, source)
+    if len(asked) == len(clauses):
+        whole = recognise_one(source)
+    elif len(asked) == 1:
+        whole = recognise_one(asked[0], masked.lang)
+    clauses = asked
     if len(clauses) >= 2 and whole.intent != "explain":
         steps = [recognise_one(clause, masked.lang) for clause in clauses]
         known = _join([s for s in steps if s.intent not in ("none", "explain")])

@@ -13,7 +13,7 @@ from .locate import MANY, candidates, kinds_glob, literal, need, one_file
 from .markdown import LANGUAGES, cell, code, extension, fence, number, quote, table
 from .parse import Hit, hits, numbered, paths
 from .text import QUOTE
-from .transcript import Done, is_part, was_cut
+from .transcript import Done, is_part, was_cut, whole_in
 from .words import word
 
 SHOWN_FILES = 40
@@ -27,8 +27,13 @@ def where(world: World, path: str | None) -> str:
 
 
 def with_note(world: World, done: Done, text: str) -> str:
-    """``text`` with a line that says when the result was not all of it."""
-    return f"{text}\n\n_{word(world.lang, 'cut')}_" if was_cut(done) else text
+    """``text`` with a line that says when the result was not all of it, and where all of it is."""
+    if not was_cut(done):
+        return text
+    note = word(world.lang, "cut")
+    if path := whole_in(done):
+        note = word(world.lang, "cut.in", path=code(path))
+    return f"{text}\n\n{note}"
 
 
 def scope_of(slots: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from .engine import Answer, Call, Plan, Want, World, call
 from .extract import Column, columns, defined, digest
 from .locate import MANY, Located, both_files, candidates, need, one_file
-from .looking import grep_args, plain, scope_of, where
+from .looking import grep_args, plain, scope_of, where, with_note
 from .markdown import LANGUAGES, cell, code, extension, fence, number, table
 from .parse import counts, hits, numbered, paths
 from .transcript import Done, is_part
@@ -273,9 +273,7 @@ def summary_of(world: World, file: str, done: Done) -> str:
     if len(got.headings) > 1:
         parts = " · ".join(plain(h) for h in got.headings[:10])
         out += ["", word(world.lang, "sum.parts", parts=parts)]
-    if is_part(done):
-        out += ["", f"_{word(world.lang, 'cut')}_"]
-    return "\n".join(out)
+    return with_note(world, done, "\n".join(out))
 
 
 def _figures(world: World, cols: list[Column]) -> str:

@@ -35,7 +35,7 @@ def paths(done: Done) -> list[str]:
     return list(dict.fromkeys(out))
 
 
-_NUMBERED = re.compile(r"^\s*(\d+)(?:\t|→|│| {2}|: )(.*)$")
+_NUMBERED = re.compile(r"^\s*(\d+)(?:\t|→|│| {2})(.*)$")
 
 
 def numbered(done: Done) -> list[tuple[int, str]]:

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 from desktop_app.core.models.base import ModelRequest
 
+from . import summary
 from .engine import Answer, Want, World, replay
+from .info import GUIDE
 from .intents import recognise
 from .steps import several, single
 from .talk import introduce, lost
@@ -17,6 +19,10 @@ from .words import word
 
 def decide(request: ModelRequest) -> Want | Answer:
     """The next calls, or the answer. A pure function of the request."""
+    if request.purpose == "summary":
+        return Answer(summary.summarise(request.messages, request.max_output or GUIDE.max_output))
+    if request.purpose == "title":
+        return Answer(summary.title(request.messages))
     transcript = read_transcript(request.messages)
     return _reply(transcript, frozenset(t.name for t in request.tools))
 

@@ -138,3 +138,13 @@ def is_part(done: Done) -> bool:
     """Whether a result is not all there is: cut by the loop, or the tool stopped at its limit."""
     notes = [line for line in done.text.splitlines() if line[:1] in "[(<…"]
     return was_cut(done) or any(_MORE.search(line) for line in notes)
+
+
+def whole_in(done: Done) -> str | None:
+    """Where the whole of a cut result was put, when the result says so."""
+    part = done.metadata.get("slipway")
+    path = cast(dict[str, Any], part).get("offload") if isinstance(part, dict) else None
+    if isinstance(path, str) and path:
+        return path
+    m = re.search(r"(\S*tool_result-[\w.\-]+)", done.text)
+    return m.group(1).strip("[]()`'\"") if m else None

@@ -224,6 +224,10 @@ _WORDS: dict[str, tuple[str, str]] = {
         "Only part of the result fits here; the whole of it was kept.",
         "这里只显示了一部分结果，完整内容已保存。",
     ),
+    "cut.in": (
+        "Only part of the result fits here; the whole of it is in {path}.",
+        "这里只显示了一部分结果，完整内容在 {path}。",
+    ),
     "notool": (
         "I would need the {tool} tool for this, and it is not available here.",
         "这需要 {tool} 工具，但现在不可用。",
