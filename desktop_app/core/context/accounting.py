@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from bisect import insort
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,6 +124,14 @@ class Accounting:
         self.pricer = Pricer(counter, model)
         self._anchor: _Anchor | None = None
         self._start_over(None)
+
+    def fork(self) -> Accounting:
+        """An account with the same limits, ratio and counted texts, and sums of its own: for
+        weighing prompts that are not the session's. It has no anchor."""
+        other = copy(self)
+        other._anchor = None
+        other._start_over(None)
+        return other
 
     # Sums over closed messages, kept while the epoch lasts.
 

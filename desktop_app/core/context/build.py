@@ -126,7 +126,7 @@ def _head(state: AgentState, part: dict[str, Any]) -> list[Msg]:
     and our pinned block, the person's own words, stays beside it."""
     pinned = str(part.get("pinned", ""))
     history = str(part.get("history", ""))
-    summary = state.summary if isinstance(state.summary, str) else _joined(state.summary)
+    summary = summary_text(state)
     gen = part.get("gen", 0)
     head: list[Msg] = []
     if pinned:
@@ -143,8 +143,11 @@ def whole_summary(pinned: str, history: str) -> str:
     return "\n\n".join(t for t in (pinned, history) if t)
 
 
-def _joined(blocks: Sequence[TextBlock | DataBlock]) -> str:
-    return "\n\n".join(b.text for b in blocks if isinstance(b, TextBlock))
+def summary_text(state: AgentState) -> str:
+    """The state's summary as one text."""
+    if isinstance(state.summary, str):
+        return state.summary
+    return "\n\n".join(b.text for b in state.summary if isinstance(b, TextBlock))
 
 
 def open_tasks(state: AgentState) -> list[Task]:
@@ -201,7 +204,7 @@ class PromptBuilder:
         part = compaction_part(state)
         context = state.context
         key = (part.get("gen"), part.get("pinned"), part.get("history"), part.get("cut"))
-        key = (*key, state.summary if isinstance(state.summary, str) else _joined(state.summary))
+        key = (*key, summary_text(state))
         if key != self._key or not self._still_there(context):
             self._reset(key)
             self._messages.extend(_head(state, part))
@@ -235,7 +238,7 @@ class PromptBuilder:
         """Build what is new of ``msg``; keeps what cannot change and returns the rest."""
         if msg.role != "assistant":
             self._sources.append(msg)
-            self._messages.extend(_from_user(msg))
+            self._messages.extend(from_user(msg))
             return []
         start, steps = len(self._blocks), self._steps
         rounds = iterations(msg.content, start)
@@ -244,9 +247,9 @@ class PromptBuilder:
         for number, step in enumerate(rounds, steps):
             if last and step is rounds[-1] and not (step.calls and step.answered):
                 # It may still grow: built on a copy of what is known, and forgotten.
-                live = _from_iteration(msg, step, number, set(self._used), strip)
+                live = from_iteration(msg, step, number, set(self._used), strip)
                 break
-            self._messages.extend(_from_iteration(msg, step, number, self._used, strip))
+            self._messages.extend(from_iteration(msg, step, number, self._used, strip))
             self._tasks_shown |= any(c.name in TASK_TOOLS for c in step.calls)
             self._steps = number + 1
             self._blocks = msg.content[: step.end]
@@ -270,7 +273,7 @@ def _task_call(live: Sequence[Msg]) -> bool:
     return any(c.name in TASK_TOOLS for msg in live for c in msg.tool_calls())
 
 
-def _from_user(msg: Msg) -> list[Msg]:
+def from_user(msg: Msg) -> list[Msg]:
     """The person's message as it is. Hints inside it, and messages of role system, become hints:
     nothing but the system prompt speaks with its authority."""
     out: list[Msg] = []
@@ -321,9 +324,11 @@ def _made_of(
     )
 
 
-def _from_iteration(
+def from_iteration(
     msg: Msg, step: Iteration, number: int, used: set[str], strip: bool
 ) -> list[Msg]:
+    """The messages of one step. ``used`` holds the call ids of the prompt so far and gets its own;
+    ``strip`` leaves out signed thinking."""
     head = [b for b in step.head if not (strip and signed(b))]
     said: list[AnyBlock] = []
     results: list[ToolResultBlock] = []

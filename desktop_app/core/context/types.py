@@ -95,13 +95,20 @@ class Breakdown:
 
 @dataclass(slots=True)
 class CompactionRecord:
-    """What a compaction did; the body of the ``compaction`` record."""
+    """What a compaction did; the body of the ``compaction`` record (``applying.record_body``).
+
+    ``applying.apply(record, state)`` does it again, ``applying.undo(record, state)`` takes it back:
+    ``ledger`` is the state's new part, ``masks`` the results that were replaced in place
+    (``{"message", "block", "text"}``, block counted after the compaction), ``undo`` the former
+    texts, blocks and part. ``tier`` 1 only masked, 2 wrote ledger and summary; ``summariser`` None
+    when no model took part.
+    """
 
     gen: int
     trigger: Trigger
     summary: str
-    covered_ids: list[str]  # messages that left the context, in order
-    covered_blocks: dict[str, list[str]]  # message id -> block ids that left, when not the whole
+    covered_ids: list[str]  # messages that left the context whole, in order
+    covered_blocks: dict[str, list[str]]  # message id -> ids of its first blocks, which left
     kept_ids: list[str]
     before: int
     after: int  # estimated; corrected by the next measured call
@@ -113,3 +120,9 @@ class CompactionRecord:
     pending: int = 0
     ts_us: int = 0
     rejected: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    places: list[int] = field(default_factory=list[int])  # of covered_ids in the former context
+    tier: int = 2
+    usage: dict[str, Any] | None = None  # of the summariser's call, as it measured it
+    masks: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    ledger: dict[str, Any] = field(default_factory=dict[str, Any], repr=False)
+    undo: dict[str, Any] = field(default_factory=dict[str, Any], repr=False)

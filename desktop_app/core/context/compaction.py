@@ -1,0 +1,207 @@
+"""Compaction: proposes, and changes nothing itself.
+
+Tiers, each tried before the next: old tool results masked in one batch; then the *ledger*, kept by
+rules, with a model's notes beside it. The newest steps stay as they are. A proposal that is not
+smaller, is empty or does not fit is an error, and then nothing was changed; when only the model
+failed and the window cannot wait, the ledger alone serves and the record says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from desktop_app.core.errors import ContextError
+from desktop_app.core.ids import now_us
+from desktop_app.core.messages import Msg
+from desktop_app.core.models.base import ChatModel
+from desktop_app.core.state import AgentState
+
+from .accounting import Accounting
+from .applying import apply
+from .build import Envelope, build, compaction_part
+from .ledger import Note
+from .limits import resolve
+from .plan import Draft, Planner
+from .summary import Notes, write_notes
+from .types import Breakdown, CompactionRecord, Trigger
+
+# A person who asked for it is told when the model failed; a window that is full cannot wait.
+WAITING: frozenset[Trigger] = frozenset({"manual", "alert"})
+WORTH = 0.9  # what comes out must be at most this share of what went in, or reach the target
+
+Decision = Literal["none", "offer", "do", "refuse"]
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A compaction that may be journalled. ``offloaded`` are the messages (or their first blocks,
+    under the same id) that ``context.jsonl`` does not hold yet, in order."""
+
+    record: CompactionRecord
+    new_state: AgentState
+    offloaded: list[Msg]
+    before: Breakdown
+    after: Breakdown
+
+
+def decide(breakdown: Breakdown, state: AgentState | None = None) -> Decision:
+    """What to do before the next call, on the upper estimate: nothing, offer a compaction, do it,
+    or refuse because what cannot be compacted is too large by itself. After an undo (``state``
+    tells) the next mark up is waited for."""
+    limits, upper = breakdown.limits, breakdown.upper
+    fixed = sum(breakdown.parts[c] for c in ("system", "tools", "mcp", "skills"))
+    if fixed > limits.usable:
+        return "refuse"
+    if upper > limits.usable:
+        return "do"
+    held = compaction_part(state).get("held") if state is not None else None
+    if upper >= limits.mark(limits.danger):
+        return "do" if held is None or held in WAITING else "offer"
+    if upper >= limits.mark(limits.alert):
+        return "offer" if held is None else "none"
+    return "none"
+
+
+def check_fits(breakdown: Breakdown) -> None:
+    """The gate before every call: ContextError ``context.over_window`` when the upper estimate is
+    over W. Such a request is never sent."""
+    limits = breakdown.limits
+    if breakdown.upper > limits.usable:
+        biggest = breakdown.items[0] if breakdown.items else None
+        raise ContextError(
+            "context.over_window",
+            upper=breakdown.upper,
+            usable=limits.usable,
+            window=limits.window,
+            biggest=biggest.label if biggest else "",
+            biggest_tokens=biggest.tokens if biggest else 0,
+        )
+
+
+class Compactor:
+    """Makes proposals for one session. ``where`` is the offload as the agent can read it;
+    ``model`` None leaves the ledger alone; ``mask_first`` False always writes a summary."""
+
+    def __init__(
+        self,
+        model: ChatModel | None,
+        accounting: Accounting,
+        envelope: Envelope,
+        *,
+        where: str = "context.jsonl",
+        mask_first: bool = True,
+    ) -> None:
+        self._model = model
+        self._accounting = accounting
+        self._envelope = envelope
+        self._where = where
+        self._mask_first = mask_first
+
+    async def propose(
+        self, state: AgentState, trigger: Trigger, *, before: Breakdown | None = None
+    ) -> Proposal:
+        """A compaction of ``state``. ``before`` is the account as it was shown, for the record.
+
+        ContextError: ``compaction.not_smaller`` (nothing to gain), ``compaction.empty``,
+        ``compaction.failed``, ``compaction.cut`` (the model's notes, when the trigger can wait),
+        ``compaction.cannot_fit``."""
+        started = time.monotonic()
+        state = state.model_copy(update={"context": list(state.context)})
+        account = self._accounting.fork()
+        planner = Planner(account, self._envelope, self._where)
+        room = self._allowance() if self._model is not None else 0
+        mask = self._mask_first and trigger not in WAITING
+        draft = await asyncio.to_thread(planner.draft, state, room, mask, trigger == "manual")
+        notes, rejected = None, list[tuple[str, str]]()
+        if draft.tier == 2 and self._model is not None and draft.covered:
+            try:
+                notes = await self._notes(self._model, planner, draft)
+            except ContextError as error:
+                if trigger in WAITING:
+                    raise
+                rejected.append(("summary", error.code))
+        return await asyncio.to_thread(
+            self._finish, planner, draft, notes, rejected, trigger, before, started
+        )
+
+    def _allowance(self) -> int:
+        """Tokens that a model's notes may take."""
+        return max(200, min(1500, int(0.06 * self._accounting.limits.usable)))
+
+    async def _notes(self, model: ChatModel, planner: Planner, draft: Draft) -> Notes:
+        prompt = await asyncio.to_thread(planner.leaving, draft)
+        # The notes are the whole answer here, so they take the place of the reserve.
+        usable = int(0.98 * min(planner.account.limits.window, resolve(model.info).window))
+        return await write_notes(model, prompt, planner.account, self._allowance(), usable)
+
+    def _finish(
+        self,
+        planner: Planner,
+        draft: Draft,
+        notes: Notes | None,
+        rejected: list[tuple[str, str]],
+        trigger: Trigger,
+        before: Breakdown | None,
+        started: float,
+    ) -> Proposal:
+        """Render, check, and put the record together. CPU only; runs off the loop."""
+        ledger, limits = draft.ledger, planner.account.limits
+        usage: dict[str, Any] | None = None
+        if notes is not None:
+            ledger.notes.append(Note(gen=ledger.gen, text=notes.text))
+            rejected += notes.rejected
+            usage = notes.usage.model_dump() if notes.usage else None
+        if draft.tier == 2:
+            rejected += planner.trim_notes(ledger)
+            ledger.render(self._where)
+        record = CompactionRecord(
+            gen=ledger.gen,
+            trigger=trigger,
+            summary=draft.summary_text(),
+            covered_ids=[draft.state.context[p].id for p in draft.places],
+            covered_blocks=draft.covered_blocks(),
+            places=draft.places,
+            kept_ids=[],
+            before=0,
+            after=0,
+            limits=asdict(limits),
+            summariser=self._model.info.id if notes is not None and self._model else None,
+            seconds=0.0,
+            offload_path=self._where,
+            pinned=len(ledger.rules) + len(ledger.pins),
+            pending=len(ledger.tasks),
+            ts_us=now_us(),
+            rejected=rejected,
+            tier=draft.tier,
+            usage=usage,
+            masks=draft.mask_entries(),
+            ledger=ledger.model_dump(),
+            undo=draft.undo_data(),
+        )
+        new_state = apply(record, draft.state)
+        after = planner.account.breakdown(build(self._envelope, new_state))
+        _check(draft.before, after, draft, trigger)
+        record.kept_ids = [m.id for m in new_state.context]
+        record.before = (before or draft.before).total
+        record.after = after.total
+        record.seconds = time.monotonic() - started
+        return Proposal(record, new_state, draft.offloaded, before or draft.before, after)
+
+
+def _check(before: Breakdown, after: Breakdown, draft: Draft, trigger: Trigger) -> None:
+    """Checks of what came out, by rules alone. Raises; nothing was changed yet."""
+    limits = after.limits
+    text = draft.summary_text()
+    for words in draft.ledger.protected():
+        if draft.tier == 2 and words not in text:
+            raise ContextError("compaction.failed", reason="protected")
+    if after.total >= before.total:
+        raise ContextError("compaction.not_smaller", before=before.total, after=after.total)
+    if after.upper > limits.usable:
+        raise ContextError("compaction.cannot_fit", needed=after.upper, usable=limits.usable)
+    reached = after.upper <= limits.mark(limits.target)
+    if trigger != "manual" and not reached and after.total > WORTH * before.total:
+        raise ContextError("compaction.not_smaller", before=before.total, after=after.total)

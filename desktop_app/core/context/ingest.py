@@ -1,0 +1,41 @@
+"""How many tokens a tool's result may bring into the context, as shares of the window.
+
+Absolute limits fail on small windows, and limits per result fail when four results arrive at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .types import Limits
+
+RESULT = 0.08  # of W, and never more than RESULT_MOST
+RESULT_MOST = 12_000
+BATCH = 0.25  # of W: all results of one step together
+
+
+def result_limit(limits: Limits) -> int:
+    """Tokens that one result may bring."""
+    return max(1, int(min(RESULT * limits.usable, RESULT_MOST)))
+
+
+def allowances(sizes: Sequence[float], limits: Limits) -> list[int | None]:
+    """For results of one step, of so many tokens each by the upper estimate: to how many tokens
+    each must be bounded, None where it may stay whole. The largest give way first, alike."""
+    most = float(result_limit(limits))
+    budget = BATCH * limits.usable
+    capped = [min(s, most) for s in sizes]
+    if sum(capped) > budget:
+        most = _level(capped, budget)
+    return [max(1, int(most)) if size > most else None for size in sizes]
+
+
+def _level(sizes: Sequence[float], budget: float) -> float:
+    """The height at which cutting all taller sizes makes their sum ``budget``."""
+    left, tall = budget, len(sizes)
+    for size in sorted(sizes):
+        if size * tall > left:
+            return left / tall
+        left -= size
+        tall -= 1
+    return max(sizes, default=0.0)

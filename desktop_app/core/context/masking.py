@@ -1,0 +1,105 @@
+"""Tier 1: old tool results give way to a line that says what they were and where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from desktop_app.core.messages import Msg, ToolResultBlock
+
+from .atoms import Atom
+from .build import slipway
+from .clip import clip
+from .ledger import is_pinned
+from .pricing import Pricer
+from .types import Limits
+
+EXEMPT = frozenset({"TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "AskUser", "Skill"})
+WORTH = 200  # raw tokens: a smaller result is not worth a mask
+GLIMPSE = 60  # raw tokens of a masked result that stay: its first and last lines
+NEWEST = 0.2  # of W: this much of the newest results stays
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """A result to replace: its place in the state's context, its new text, what that frees."""
+
+    message: int
+    block: int
+    text: str
+    former: ToolResultBlock
+    freed: float
+
+
+def mask_of(
+    msg: Msg, place: int, at: int, pricer: Pricer, where: str, keep: float = GLIMPSE
+) -> Mask | None:
+    """The mask for block ``at``, or None when it is no result, is small, pinned or masked."""
+    block = msg.content[at]
+    if not isinstance(block, ToolResultBlock) or block.name in EXEMPT:
+        return None
+    ours = slipway(block.metadata)
+    if is_pinned(block.metadata) or ours.get("masked"):
+        return None
+    text = block.text()
+    count = pricer.texts.counter.count
+    raw = pricer.texts.count(text)
+    if raw < max(WORTH, 1.5 * keep):
+        return None
+    file = ours.get("offload") or where
+    lines = text.count("\n") + 1
+    size = len(text.encode("utf-8", "surrogatepass"))
+    marker = f"[… cut from the context: {lines} lines, {size} bytes in all; whole in {file}]"
+    short = clip(text, keep, count, marker)
+    freed = raw - count(short)
+    return Mask(place, at, short, block, freed) if freed > 0 else None
+
+
+def old_masks(
+    context: Sequence[Msg], found: Sequence[Atom], limits: Limits, pricer: Pricer, where: str
+) -> list[Mask]:
+    """Masks for all old results, in one batch: not the open turn, not the newest ``NEWEST`` of W,
+    not task tools. Empty when the batch would free too little to be worth a changed prompt."""
+    last = max((n for n, a in enumerate(found) if a.person), default=0)
+    left = NEWEST * limits.usable
+    masks: list[Mask] = []
+    for atom in reversed(found[:last]):
+        if atom.person or left > 0:
+            left -= 0 if atom.person else atom.raw
+            continue
+        msg = context[atom.message]
+        for at in range(atom.start, atom.end):
+            if (mask := mask_of(msg, atom.message, at, pricer, where)) is not None:
+                masks.append(mask)
+    worth = max(0.05 * limits.usable, min(4000, 0.2 * limits.usable))
+    return masks[::-1] if sum(m.freed for m in masks) >= worth else []
+
+
+def squeeze(
+    context: Sequence[Msg],
+    atom: Atom,
+    pricer: Pricer,
+    where: str,
+    budget: float,
+) -> list[Mask]:
+    """Masks that bring one step into ``budget`` raw tokens by shortening its results alike; none
+    when that cannot be done."""
+    msg = context[atom.message]
+    places = [
+        atom.start + n
+        for n, b in enumerate(msg.content[atom.start : atom.end])
+        if isinstance(b, ToolResultBlock)
+    ]
+    if not places:
+        return []
+    texts = [b.text() for b in msg.content[atom.start : atom.end] if isinstance(b, ToolResultBlock)]
+    fixed = atom.raw - sum(map(pricer.texts.count, texts))
+    each = (budget - fixed) / len(places) - 60  # the marker's own size
+    if each < GLIMPSE:
+        return []
+    masks: list[Mask] = []
+    for at in places:
+        mask = mask_of(msg, atom.message, at, pricer, where, keep=each)
+        if mask is not None:
+            masks.append(mask)
+    return masks if atom.raw - sum(m.freed for m in masks) <= budget else []
