@@ -53,11 +53,3 @@ def ensure(folder: Path) -> Path:
     """Create ``folder``, for its owner only. Raises OSError."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
-
-
-def resources() -> Path:
-    """The folder of translations, prompts, help and the demo: beside the package in a clone,
-    inside it when installed."""
-    package = Path(__file__).resolve().parent.parent
-    inside = package / "_resources"
-    return inside if inside.is_dir() else package.parent / "resources"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QPainterPath, QPaintEvent
+from PySide6.QtGui import QHideEvent, QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import (
     QApplication,
     QFrame,
@@ -72,6 +72,20 @@ class _Hints(Live, QWidget):
         self.setFixedHeight(theme().size("palette-footer"))
 
 
+class _Veil(QWidget):
+    """Covers the window unseen while the palette is open: a click elsewhere closes it. (A filter
+    on the application would see every event, and crashes when the program ends meanwhile.)"""
+
+    pressed = Signal()
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self.hide()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self.pressed.emit()
+
+
 class Palette(Live, QFrame):
     """Opened by ``open()``; ``add_source`` offers sessions, files and others beside the commands.
     It closes on Esc, on a click elsewhere and after running; focus goes back where it was."""
@@ -81,7 +95,8 @@ class Palette(Live, QFrame):
     def __init__(self, window: QWidget, commands: Commands) -> None:
         super().__init__(window)
         self._window = window
-        self._app = QApplication.instance()
+        self._veil = _Veil(window)
+        self._veil.pressed.connect(self.dismiss)
         self._commands = commands
         self._sources: list[tuple[Text, Source]] = []
         self._before: QWidget | None = None
@@ -151,7 +166,9 @@ class Palette(Live, QFrame):
         self._commands.refresh()
         self.field.setText(query)
         self.refresh()
-        self._watch(True)
+        self._window.installEventFilter(self)
+        self._veil.show()
+        self._veil.raise_()
         self.show()
         self.raise_()
         self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -165,7 +182,8 @@ class Palette(Live, QFrame):
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
-        self._watch(False)
+        self._window.removeEventFilter(self)
+        self._veil.hide()
         before, self._before = self._before, None
         try:
             if before is not None and before.isVisible():
@@ -174,16 +192,9 @@ class Palette(Live, QFrame):
             pass  # what had the focus is gone
         self.closed.emit()
 
-    def _watch(self, on: bool) -> None:
-        """See the window's size and clicks anywhere, while open only."""
-        for target in (self._window, self._app):
-            if target is not None:
-                target.removeEventFilter(self)
-                if on:
-                    target.installEventFilter(self)
-
     def _place(self) -> None:
         window = self._window
+        self._veil.setGeometry(window.rect())
         width = min(theme().size("palette"), window.width() - 24)
         rows = sum(
             self.list.sizeHintForRow(row) for row in range(min(self.model.rowCount(), 2 * _ROWS))
@@ -283,13 +294,7 @@ class Palette(Live, QFrame):
                 return self._key(event)
         elif kind == QEvent.Type.Resize and watched is self._window:
             self._place()
-        elif kind == QEvent.Type.MouseButtonPress and self._outside(watched):
-            self.dismiss()
         return False
-
-    def _outside(self, watched: QObject) -> bool:
-        is_widget = isinstance(watched, QWidget)
-        return is_widget and watched is not self and not self.isAncestorOf(watched)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

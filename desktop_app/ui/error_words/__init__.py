@@ -1,0 +1,13 @@
+"""The catalogue behind ``errors.describe``: code -> (title, reason, fix, action id).
+
+English, marked for translation; a fix is empty where there is nothing to do.
+"""
+
+from .context import WORDS as _context
+from .files import WORDS as _files
+from .models import WORDS as _models
+from .sessions import WORDS as _sessions
+from .tools import WORDS as _tools
+from .workspaces import WORDS as _workspaces
+
+WORDS = {**_files, **_workspaces, **_sessions, **_models, **_tools, **_context}

@@ -1,0 +1,101 @@
+"""Words for errors of compaction and settings."""
+
+from desktop_app.ui.i18n import mark
+
+WORDS: dict[str, tuple[str, str, str, str]] = {
+    "compaction.mismatch": (
+        mark("The compaction does not fit"),
+        mark("The session changed meanwhile; nothing was changed by it."),
+        mark("Compact again."),
+        "compact",
+    ),
+    "compaction.not_newest": (
+        mark("Not the newest compaction"),
+        mark("Only the newest compaction can be undone."),
+        mark("Undo the newest one first, or branch from before it."),
+        "",
+    ),
+    "settings.unreadable": (
+        mark("The settings cannot be read"),
+        mark(
+            "“{path}”: {reason}. The file is left as it is and the program goes on "
+            "with its defaults; before anything is saved the file is set aside."
+        ),
+        mark("Correct the file, or set everything anew."),
+        "show_file",
+    ),
+    "settings.unwritable": (
+        mark("The settings cannot be saved"),
+        mark("“{path}”: {reason}"),
+        mark("Check that the folder can be written."),
+        "",
+    ),
+    "settings.invalid": (
+        mark("A setting is not right"),
+        mark("“{name}”: {reason}"),
+        mark("The default is used instead."),
+        "open_settings",
+    ),
+    "compaction.cannot_fit": (
+        mark("It would not fit even then"),
+        mark(
+            "After a compaction {needed} tokens would be needed, {usable} are "
+            "usable. Nothing was changed."
+        ),
+        mark("Offload large results, or choose a model with a larger window."),
+        "choose_model",
+    ),
+    "compaction.cut": (
+        mark("The summary was not used"),
+        mark("It was cut off at {tokens} tokens. Nothing changed."),
+        mark("Compact once more."),
+        "compact",
+    ),
+    "compaction.empty": (
+        mark("The summary was not used"),
+        mark("It held nothing that could be kept. Nothing changed."),
+        mark("Compact once more."),
+        "compact",
+    ),
+    "compaction.failed": (
+        mark("The compaction failed"),
+        mark("{reason} Nothing changed."),
+        mark("Compact once more."),
+        "compact",
+    ),
+    "compaction.none": (
+        mark("Nothing to undo"),
+        mark("This session has no compaction that could be undone."),
+        "",
+        "",
+    ),
+    "compaction.not_smaller": (
+        mark("The compaction would not save anything"),
+        mark("It would take {after} tokens instead of {before}. Nothing changed."),
+        mark("Go on; it is offered again when there is more to compact."),
+        "",
+    ),
+    "compaction.would_not_fit": (
+        mark("It does not fit any more"),
+        mark(
+            "With all messages back there would be {tokens} tokens, {limit} fit. Nothing changed."
+        ),
+        mark("Branch from before the compaction instead."),
+        "",
+    ),
+    "context.over_window": (
+        mark("Too much for the window"),
+        mark(
+            "The request may reach {upper} tokens, {usable} are usable. The largest"
+            " part is {biggest} with {biggest_tokens}. Nothing was sent."
+        ),
+        mark("Offload or remove it, or compact."),
+        "compact",
+    ),
+    "context.too_large": (
+        mark("Too much for the window"),
+        mark("The request has {tokens} tokens, {limit} fit. Nothing was sent."),
+        mark("Compact, or choose a model with a larger window."),
+        "compact",
+    ),
+}

@@ -1,0 +1,77 @@
+"""Words for errors of workspaces and their backends."""
+
+from desktop_app.ui.i18n import mark
+
+WORDS: dict[str, tuple[str, str, str, str]] = {
+    "workspace.missing": (
+        mark("The folder is not there"),
+        mark("“{path}” cannot be found. It may have been moved, or its disk is not connected."),
+        mark("Connect the disk, or choose where it is now. Its sessions are kept."),
+        "choose_folder",
+    ),
+    "workspace.unreadable": (
+        mark("The folder cannot be read"),
+        mark("This user may not read “{path}”."),
+        mark("Change its permissions, or choose another folder."),
+        "choose_folder",
+    ),
+    "workspace.readonly": (
+        mark("The folder is read-only"),
+        mark(
+            "Nothing may be written in “{path}”. The agent can read there; results "
+            "are kept in the program's own folder."
+        ),
+        mark("Make it writable to let the agent change files."),
+        "",
+    ),
+    "workspace.failed": (
+        mark("The workspace did not open"),
+        mark("“{path}”: {reason}"),
+        "",
+        "retry",
+    ),
+    "backend.closed": (
+        mark("The workspace is closed"),
+        mark("It was closed while something still ran in it."),
+        mark("Open it again."),
+        "retry",
+    ),
+    "backend.unreachable": (
+        mark("The workspace does not answer"),
+        mark(
+            "“{path}” cannot be reached. The session is saved; what could not be delivered waits."
+        ),
+        mark("Check the connection, then try again."),
+        "retry",
+    ),
+    "data.not_base64": (
+        mark("Broken data"),
+        mark("A block ({block}) holds data that cannot be decoded; it was kept as it is."),
+        "",
+        "",
+    ),
+    "exec.missing": (
+        mark("Program not found"),
+        mark("“{program}” is not installed, or not in the PATH."),
+        mark("Install it, or give its whole path."),
+        "",
+    ),
+    "exec.denied": (
+        mark("The program may not be run"),
+        mark("“{program}” is not executable for this user."),
+        mark("Change its permissions."),
+        "",
+    ),
+    "exec.failed": (
+        mark("The program did not start"),
+        mark("“{program}”: {detail}"),
+        "",
+        "",
+    ),
+    "exec.too_long": (
+        mark("The command is too long"),
+        mark("The system does not take so long a command for “{program}”."),
+        mark("Put the content into a file and pass its name."),
+        "",
+    ),
+}
