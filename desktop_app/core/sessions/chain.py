@@ -40,7 +40,10 @@ class Row:
         """Whether it is whole and the one after record ``seq`` with the hash ``previous``."""
         if self.seq != seq + 1 or not self.whole():
             return False
-        sha = bytes.fromhex(self.blob) if self.blob is not None else digest(self.body)
+        try:
+            sha = bytes.fromhex(self.blob) if self.blob is not None else digest(self.body)
+        except ValueError:
+            return False
         return link(previous, self._head(), sha) == self.hash
 
     def _head(self) -> bytes:
@@ -73,7 +76,7 @@ def check_tail(db: Database) -> Tail:
     at = start - 1
     base = db.one("SELECT hash FROM record WHERE seq = ?", (at,))
     if base is None and at > 0:
-        return Tail(head, last, first_bad(db))
+        return Tail(head, last, first_bad(db, None))
     previous = bytes(base[0]) if base else GENESIS
     for row in db.rows(f"SELECT {COLUMNS} FROM record WHERE seq > ? ORDER BY seq", (at,)):
         if not (found := Row(*row)).follows(at, previous):
@@ -97,8 +100,9 @@ def check_piece(
     return at, previous, None
 
 
-def first_bad(db: Database) -> int:
-    """The first record that is not whole, read one by one where the file itself is damaged."""
+def first_bad(db: Database, blobs: Blobs | None) -> int:
+    """The first record that is not whole (one after the newest when all are), read one by one
+    where the file itself is damaged."""
     at, previous = 0, GENESIS
     while True:
         try:
@@ -106,6 +110,8 @@ def first_bad(db: Database) -> int:
         except SessionError:
             return at + 1
         if row is None or not (found := Row(*row)).follows(at, previous):
+            return at + 1
+        if blobs is not None and found.blob is not None and _body(found, blobs) is None:
             return at + 1
         at, previous = found.seq, found.hash
 

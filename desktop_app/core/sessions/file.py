@@ -29,6 +29,7 @@ LARGE = 256 * 1024
 """Bodies over this many bytes are kept as blobs; the row has their hash."""
 LOG_AHEAD = 2 * 1024 * 1024
 LOG_LIMIT = 1024 * 1024
+LOG_MOST = 4 * 1024 * 1024
 NAME = "journal.db"
 
 _OPERATION = (
@@ -123,6 +124,14 @@ class JournalFile:
 
     def _log_grew(self, size: int) -> None:
         self.log_bytes = size
+
+    def fold_log(self) -> None:
+        """Copy the log into the database, if it is still long."""
+        if self._db is not None and self.log_bytes > LOG_MOST:
+            try:
+                self._db.checkpoint()
+            except SessionError:
+                pass  # the log keeps everything; the next turn tries again
 
     def info(self) -> JournalInfo:
         return JournalInfo(
@@ -284,22 +293,28 @@ class JournalFile:
             f"SELECT {chain.COLUMNS} FROM record WHERE {' AND '.join(where)}"
             f" ORDER BY seq {'DESC' if newest_first else 'ASC'} LIMIT ?"
         )
-        try:
+        with self._watching():
             rows = self._db.rows(sql, [*params, -1 if limit is None else limit])
             return [self._record(chain.Row(*row)) for row in rows]
-        except SessionError as error:
-            if error.code != "journal.damaged":
-                raise
-            self._damage_found()
-            raise SessionError(
-                "journal.damaged", session=self._key.session_id, **self._params
-            ) from error
 
     def _record(self, row: chain.Row) -> Record:
         if not row.whole():
             raise SessionError("journal.damaged", session=self._key.session_id, seq=row.seq)
         raw = row.body if row.blob is None else self._blobs.get(row.blob)
         return Record(row.seq, row.kind, row.v, row.ts_us, raw, bool(row.ignorable))
+
+    @contextmanager
+    def _watching(self) -> Generator[None]:
+        """Damage met while reading makes the journal read-only up to it."""
+        try:
+            yield
+        except SessionError as error:
+            if error.code not in ("journal.damaged", "blob.missing", "blob.corrupt"):
+                raise
+            self._damage_found()
+            raise SessionError(
+                "journal.damaged", session=self._key.session_id, **self._params
+            ) from error
 
     def head(self) -> int:
         """The newest record that may be read; follows the writer."""
@@ -308,7 +323,10 @@ class JournalFile:
         return self._head
 
     def draft(self) -> bytes:
-        row = self._db.one("SELECT v FROM meta WHERE k = 'draft'") if self._db else None
+        if self._db is None:
+            return b""
+        with self._watching():
+            row = self._db.one("SELECT v FROM meta WHERE k = 'draft'")
         return bytes(row[0]) if row else b""
 
     def operations(self, states: Sequence[OpState]) -> list[Operation]:
@@ -316,7 +334,8 @@ class JournalFile:
             return []
         where = f" WHERE state IN ({', '.join('?' * len(states))})" if states else ""
         sql = f"SELECT {_OPERATION} FROM operation{where} ORDER BY rowid"
-        return [Operation(*row) for row in self._db.rows(sql, list(states))]
+        with self._watching():
+            return [Operation(*row) for row in self._db.rows(sql, list(states))]
 
     def get_blob(self, ref: BlobRef | str) -> bytes:
         return self._blobs.get(ref if isinstance(ref, str) else ref.sha256)
@@ -343,7 +362,7 @@ class JournalFile:
         except SessionError as error:
             if error.code != "journal.damaged":
                 raise
-            bad = chain.first_bad(self._db)
+            bad = chain.first_bad(self._db, self._blobs)
         if (
             bad is None
             and at < end
@@ -365,7 +384,7 @@ class JournalFile:
         ]
 
     def _damage_found(self) -> None:
-        self._damaged(chain.first_bad(self._db) if self._db is not None else 1)
+        self._damaged(chain.first_bad(self._db, self._blobs) if self._db is not None else 1)
 
     def _damaged(self, seq: int) -> None:
         """Read-only from now on, up to the record before ``seq``. Nothing is deleted."""

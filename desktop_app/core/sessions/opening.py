@@ -106,7 +106,7 @@ def _build(folder: Path, key: SessionKey, body: dict[str, Any], vfs: str | None)
 
 def _writer(folder: Path, key: SessionKey, held: lease.Lease, vfs: str | None) -> JournalFile:
     path = folder / NAME
-    found = schema.version(path, vfs=vfs)
+    found = _version(path, vfs)
     if found > schema.VERSION:
         raise SessionError("journal.newer", schema=found, known=schema.VERSION)
     _lay_out_log(path)
@@ -148,7 +148,7 @@ def _view(
 ) -> JournalFile:
     path = folder / NAME
     try:
-        found = schema.version(path, vfs=vfs)
+        found = _version(path, vfs)
         if found > schema.VERSION:
             why, params = "journal.newer", {"schema": found, "known": schema.VERSION}
         db = _readable(path, "read" if found > schema.VERSION else "view", vfs)
@@ -163,6 +163,17 @@ def _view(
         db.close()
         raise
     return file
+
+
+def _version(path: Path, vfs: str | None) -> int:
+    """The version of a journal file, found without changing it."""
+    if not schema.has_log(path):
+        return schema.version_in_header(path)
+    db = _readable(path, "read", vfs)
+    try:
+        return schema.version_of(db)
+    finally:
+        db.close()
 
 
 def _readable(path: Path, access: Access, vfs: str | None) -> Database:
@@ -180,13 +191,13 @@ def _readable(path: Path, access: Access, vfs: str | None) -> Database:
     except SessionError as error:
         if error.code not in ("disk.readonly", "disk.failed"):
             raise
-    log = path.with_name(f"{path.name}-wal")
-    if not log.exists() or log.stat().st_size == 0:
+    if not schema.has_log(path):
         return Database(path, "frozen", vfs=vfs)
+    log = path.with_name(f"{path.name}-wal")
     copy = Path(tempfile.mkdtemp(prefix="slipway-"))
     try:
-        shutil.copy(path, copy / path.name)
-        shutil.copy(log, copy / log.name)
+        shutil.copyfile(path, copy / path.name)
+        shutil.copyfile(log, copy / log.name)
         db = Database(copy / path.name, "write")
         db.journal_mode()
         db.checkpoint(whole=True)

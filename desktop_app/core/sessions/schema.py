@@ -48,27 +48,31 @@ def build(db: Database, key: SessionKey) -> None:
     db.run(f"PRAGMA user_version={VERSION}")
 
 
-def version(path: Path, *, vfs: str | None = None) -> int:
-    """The version of a journal file, found without changing it. SessionError
-    ``journal.damaged`` when it is none of ours."""
-    log = path.with_name(path.name + "-wal")
-    if log.exists() and log.stat().st_size:
-        # What is in the log may be newer than the header: only SQLite can tell.
-        db = Database(path, "read", vfs=vfs)
-        try:
-            application = int(db.rows("PRAGMA application_id")[0][0])
-            found = int(db.rows("PRAGMA user_version")[0][0])
-        finally:
-            db.close()
-    else:
-        # No log, so no connection of this process holds a lock that closing the file would drop.
-        with path.open("rb") as file:
-            head = file.read(100)
-        # sqlite.org/fileformat2.html: user version at 60, application id at 68, big-endian.
-        if len(head) < 100 or not head.startswith(b"SQLite format 3\x00"):
-            raise SessionError("journal.damaged", path=str(path))
-        application = int.from_bytes(head[68:72], "big")
-        found = int.from_bytes(head[60:64], "big")
+def has_log(path: Path) -> bool:
+    """Whether there is anything in the write-ahead log beside a database file."""
+    log = path.with_name(f"{path.name}-wal")
+    return log.exists() and log.stat().st_size > 0
+
+
+def version_in_header(path: Path) -> int:
+    """The version of a journal file without a log. SessionError ``journal.damaged`` when it is
+    none of ours. (Without a log no connection of this process has locks that closing the file
+    would drop.)"""
+    with path.open("rb") as file:
+        head = file.read(100)
+    # sqlite.org/fileformat2.html: user version at 60, application id at 68, big-endian.
+    if len(head) < 100 or not head.startswith(b"SQLite format 3\x00"):
+        raise SessionError("journal.damaged", path=str(path))
+    return _sane(path, int.from_bytes(head[68:72], "big"), int.from_bytes(head[60:64], "big"))
+
+
+def version_of(db: Database) -> int:
+    """The version of an open journal; what is in its log may be newer than the header."""
+    application = int(db.rows("PRAGMA application_id")[0][0])
+    return _sane(db.path, application, int(db.rows("PRAGMA user_version")[0][0]))
+
+
+def _sane(path: Path, application: int, found: int) -> int:
     if application != APPLICATION or not 0 < found < _SANE:
         raise SessionError("journal.damaged", path=str(path))
     return found

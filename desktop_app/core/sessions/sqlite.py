@@ -33,7 +33,7 @@ from .base import (
 from .codec import GENESIS, created_ids
 from .db import Database, SqliteError
 from .disk import from_os, private_dir, sync_dir
-from .file import LOG_LIMIT, NAME, JournalFile
+from .file import LOG_LIMIT, LOG_MOST, NAME, JournalFile
 from .worker import P, T, Worker
 
 _POLL = 0.1
@@ -142,13 +142,17 @@ class SqliteJournal:
 
     def _fold_log(self) -> None:
         """After the answer and beside the writer: a checkpoint through another connection, which
-        never holds up a commit."""
-        busy = self._folding is not None and not self._folding.done()
-        if self._file.log_bytes > LOG_LIMIT and not busy and self._closed is None:
+        never holds up a commit. Under appends without a pause that one cannot catch up, and the
+        writer's own thread does it."""
+        if self._file.log_bytes <= LOG_LIMIT or self._closed is not None:
+            return
+        if self._folding is None or self._folding.done():
             global _housekeeping
             if _housekeeping is None:
                 _housekeeping = ThreadPoolExecutor(1, thread_name_prefix="journal-fold")
             self._folding = _housekeeping.submit(_fold, self._path)
+        if self._file.log_bytes > LOG_MOST:
+            self._worker.soon(self._file.fold_log)
 
 
 def _fold(path: Path) -> None:
