@@ -203,7 +203,7 @@ class Accounting:
         scale = total / estimated if estimated else 0.0
         known = anchor.messages if anchor else -1
         items = tuple(
-            Item(p.category, p.label, round(p.raw * scale), p.ref, measured=p.index < known)
+            Item(p.category, p.label, round(p.raw * scale), p.ref, measured=p.place < known)
             for p in pieces
         )
         return Breakdown(

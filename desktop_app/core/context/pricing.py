@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from desktop_app.core.messages import (
     DataBlock,
@@ -39,16 +39,15 @@ _ABOUT = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """One thing in the prompt. ``raw`` tokens are before the ratio; ``index`` is its message's
+class Piece(NamedTuple):
+    """One thing in the prompt. ``raw`` tokens are before the ratio; ``place`` is its message's
     place, -1 for the envelope; ``turn`` marks the first piece of a person's message."""
 
     category: Category
     label: str
     raw: float
     ref: str
-    index: int
+    place: int
     turn: bool = False
 
 
@@ -90,7 +89,6 @@ class Pricer:
         kind = kind_of(msg)
         source = str(slipway(msg.metadata).get("of", msg.id))
         pieces: list[Piece] = []
-        frame = float(FRAME)
         for block in msg.content:
             if isinstance(block, ToolResultBlock):
                 found = self._result(block, index, source, labels)
@@ -108,11 +106,10 @@ class Pricer:
                 found = [Piece(category, kind or block.text[:LABEL], raw, source, index)]
             else:
                 continue
-            for piece in found:
-                turn = not pieces and kind is None and msg.role == "user"
-                raw = piece.raw + frame
-                pieces.append(Piece(piece.category, piece.label, raw, piece.ref, index, turn))
-                frame = 0.0
+            pieces += found
+        if pieces:
+            turn = kind is None and msg.role == "user"
+            pieces[0] = pieces[0]._replace(raw=pieces[0].raw + FRAME, turn=turn)
         return pieces
 
     def _call(self, block: ToolCallBlock, index: int, source: str, labels: dict[str, str]) -> Piece:

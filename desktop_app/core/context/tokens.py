@@ -190,6 +190,9 @@ async def load_counter(info: ModelInfo) -> Counter:
     return await asyncio.to_thread(_load, info.tokenizer)
 
 
+ENTRY = 64  # characters that an entry of the cache weighs beside its text
+
+
 class CountCache:
     """Remembers counts by text, so that a prompt rebuilt from other objects costs no recount.
 
@@ -209,10 +212,9 @@ class CountCache:
             return known
         value = self.counter.count(text)
         self.counted += 1
-        if len(text) >= 64:
-            if self._held > self._limit:
-                self._known.clear()
-                self._held = 0
-            self._known[text] = value
-            self._held += len(text)
+        if self._held > self._limit:
+            self._known.clear()
+            self._held = 0
+        self._known[text] = value
+        self._held += len(text) + ENTRY
         return value
