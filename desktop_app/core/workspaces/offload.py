@@ -11,9 +11,11 @@ import asyncio
 import base64
 import binascii
 import hashlib
+import json
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from typing import Any, cast
 
 from desktop_app.core.errors import WorkspaceError
 from desktop_app.core.messages import (
@@ -105,8 +107,32 @@ def externalise(
         content = [outer(block) for block in msg.content]
         changed = any(new is not old for new, old in zip(content, msg.content, strict=True))
         whole = msg.model_copy(update={"content": content}) if changed else msg
-        lines.append(whole.to_json().encode("utf-8", "surrogatepass"))
+        lines.append(_line(whole))
     return b"\n".join([*lines, b""]), list(payloads.values())
+
+
+def _line(msg: Msg) -> bytes:
+    """AgentScope takes a time that is missing, not one that is null (old messages have none)."""
+    line = msg.to_json().encode("utf-8", "surrogatepass")
+    if b'"created_at":null' not in line:
+        return line
+    value = json.loads(line)
+    drop_missing_times(value)
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(
+        "utf-8", "surrogatepass"
+    )
+
+
+def drop_missing_times(value: dict[str, Any]) -> None:
+    """Take ``created_at`` out where it is null, of a message and the blocks in it."""
+    if value.get("created_at", "") is None:
+        del value["created_at"]
+    for key in ("content", "output", "hint"):
+        inner = value.get(key)
+        if isinstance(inner, list):
+            for item in cast(list[Any], inner):
+                if isinstance(item, dict):
+                    drop_missing_times(cast(dict[str, Any], item))
 
 
 def result_text(

@@ -1,0 +1,124 @@
+"""Invariant 9: what we write the real agentscope 2.0.11 reads, and we what it wrote."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from desktop_app.core.messages import (
+    Base64Source,
+    DataBlock,
+    HintBlock,
+    Msg,
+    TextBlock,
+    ThinkingBlock,
+    ToolCallBlock,
+    ToolResultBlock,
+)
+from desktop_app.core.workspaces.local_workspace import LocalWorkspace
+
+pytestmark = pytest.mark.interop
+SAMPLES = Path(__file__).parents[1] / "data" / "samples"
+PNG = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
+    "+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+def image() -> DataBlock:
+    return DataBlock(source=Base64Source(data=PNG, media_type="image/png"), name="dot.png")
+
+
+def ours() -> list[Msg]:
+    thinking = ThinkingBlock.model_validate({"thinking": "hm", "signature": "sig=="})
+    call = ToolCallBlock(id="c1", name="Bash", input='{"command": "ls', state="finished")
+    result = ToolResultBlock(id="c1", name="Bash", output=[TextBlock(text="a"), image()])
+    hint = HintBlock(hint="note", source="slipway")
+    reply = Msg(name="a", role="assistant", content=[thinking, call, result, hint])
+    old = Msg.user("no time was written")
+    old.created_at = old.content[0].created_at = None
+    return [Msg.user("看 this 👩‍👩‍👧", blocks=[image()]), reply, old]
+
+
+async def test_they_read_what_we_wrote(tmp_path: Path, peer) -> None:
+    async with LocalWorkspace(tmp_path, id="w", trusted=True) as workspace:
+        await workspace.offload_context("s1", ours())
+        await workspace.offload_tool_result("s1", ours()[1].tool_results()[0])
+    seen = peer("read", tmp_path / ".slipway", "s1")["messages"]
+    assert [m["content"][0]["type"] for m in seen] == ["text", "thinking", "text"]
+    assert seen[0]["content"][0]["text"] == "看 this 👩‍👩‍👧"
+    assert seen[1]["content"][0]["signature"] == "sig=="
+    assert seen[1]["content"][1]["input"] == '{"command": "ls'
+    url = seen[0]["content"][1]["source"]["url"]
+    assert seen[1]["content"][2]["output"][1]["source"]["url"] == url
+    assert (tmp_path / ".slipway" / url.removeprefix("workspace:///")).is_file()
+
+
+async def test_we_read_what_they_wrote(tmp_path: Path, peer) -> None:
+    names = peer("write", tmp_path)
+    assert names == ["context.jsonl", "tool_result-call_9(1).txt", "tool_result-call_9.txt"]
+    async with LocalWorkspace(tmp_path, id="w") as workspace:
+        assert (workspace.info.generation, workspace.info.foreign) == ("C", True)
+        read = await workspace.read_context("s1")
+        assert not read.damaged
+        assert [m.text() for m in read.messages] == ["看 this", "完成 👩‍👩‍👧", "more"]
+        assert read.messages[1].content[0].model_dump()["signature"] == "sig=="
+        assert {(e.kind, e.session_id) for e in await workspace.list_offloads()} == {
+            ("messages", "s1"),
+            ("tool_result", "s1"),
+            ("data", ""),
+        }
+        block = read.messages[0].content[1]
+        assert isinstance(block, DataBlock)
+        path = await workspace.resolve(block.source.url)
+        assert path is not None
+        assert Path(path).read_bytes().startswith(b"\x89PNG")
+
+
+async def test_one_session_written_by_both_in_turns(tmp_path: Path, peer) -> None:
+    peer("write", tmp_path)
+    async with LocalWorkspace(tmp_path, id="w") as workspace:
+        await workspace.offload_context("s1", ours()[:1])
+        moved = await workspace.offload_tool_result(
+            "s1", ToolResultBlock(id="call_9", name="x", output="another")
+        )
+        assert moved == "sessions/s1/tool_result-call_9(2).txt"
+        peer("append", tmp_path, "s1")
+        await workspace.offload_context("s1", ours()[2:])
+        read = await workspace.read_context("s1")
+        texts = [m.text() for m in read.messages]
+        assert texts[-3:] == ["看 this 👩‍👩‍👧", "theirs", "no time was written"]
+        assert not read.damaged
+    assert len(peer("read", tmp_path, "s1")["messages"]) == len(texts)
+    # One image, however often and by whom: the same name.
+    assert len(list((tmp_path / "data").iterdir())) == 1
+
+
+async def test_they_purge_what_we_wrote_and_we_what_they_did(tmp_path: Path, peer) -> None:
+    peer("write", tmp_path)
+    async with LocalWorkspace(tmp_path, id="w") as workspace:
+        await workspace.offload_context("ours", ours())
+        await workspace.purge_session(agent_id="a", session_id="s1")
+    assert peer("purge", tmp_path, "a", "ours") == []
+
+
+@pytest.mark.parametrize("agent", ["agent-42", "default"])
+async def test_skills_are_listed_the_same(tmp_path: Path, peer, agent: str) -> None:
+    shutil.copytree(SAMPLES / "gen-c-2.0.11", tmp_path / "w")
+    async with LocalWorkspace(tmp_path / "w", id="w") as workspace:
+        ours = [s.name for s in await workspace.list_skills(agent_id=agent)]
+    theirs = peer("read", tmp_path / "w", "session-abc", agent)["skills"]
+    assert sorted(ours) == sorted(theirs)
+
+
+@pytest.mark.parametrize("name", ["gen-a-2.0.4", "gen-b-2.0.6"])
+async def test_older_sessions_with_ours_appended_are_read_by_the_new_one(
+    tmp_path: Path, peer, name: str
+) -> None:
+    shutil.copytree(SAMPLES / name, tmp_path / "w")
+    async with LocalWorkspace(tmp_path / "w", id="w") as workspace:
+        read = await workspace.read_context("s1")
+        await workspace.offload_context("s2", read.messages)  # times stay missing where they were
+    assert len(peer("read", tmp_path / "w", "s2")["messages"]) == 2
