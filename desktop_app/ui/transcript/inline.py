@@ -15,7 +15,9 @@ LINE = "\u2028"
 
 _SCHEMES = ("http://", "https://", "mailto:")
 _URL = re.compile(r"https?://[^\s<>\"'`，。；：！？、）】》」』]+")
-_WIDE = re.compile(r"[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef]")
+_WIDE = re.compile(
+    r"[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef]"
+)
 _SPECIAL = re.compile(r"[\[\]*_`~]")
 _LIMIT_SPECIAL = 2_000
 _LIMIT = 20_000
@@ -62,8 +64,11 @@ class _Builder:
             return
         if flags or href:
             last = self.runs[-1] if self.runs else None
-            if last and last.start + last.length == self.size and last.flags == flags and (
-                last.href == href and not flags & CODE
+            if (
+                last
+                and last.start + last.length == self.size
+                and last.flags == flags
+                and (last.href == href and not flags & CODE)
             ):
                 self.runs[-1] = Run(last.start, last.length + len(text), flags, href)
             else:

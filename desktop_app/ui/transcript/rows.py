@@ -33,6 +33,7 @@ class UserRow:
     text: str
     attachments: tuple[str, ...] = ()
     badge: str = ""  # "2 constraints pinned"
+    actions: tuple[Action, ...] = ()  # icon buttons in the head, on hover and focus
 
 
 @dataclass(slots=True)
@@ -46,6 +47,7 @@ class HeaderRow:
     thinking: str = ""
     thinking_label: str = ""  # "Thought for 6 s"
     expanded: bool = False
+    actions: tuple[Action, ...] = ()  # icon buttons in the head, on hover and focus
 
 
 @dataclass(slots=True)
@@ -63,7 +65,8 @@ class ToolRow:
     """One tool call. ``summary`` is the one-line argument (path or command) in mono; ``note`` the
     right-hand remark ("lines 1-400 of 48,212", "exit 0 · 3.8 s"). Expanded: ``arguments`` (pretty
     JSON), ``diff`` (unified), ``output`` (plain text, bounded by the page). ``offload`` is the line
-    under the card ("1.9 MB offloaded, 2.1k tokens kept") with its action."""
+    under the card ("1.9 MB offloaded, 2.1k tokens kept") with its action. ``partial``: the content
+    is not loaded yet; the view asks with ``needContent`` when the row is opened."""
 
     id: str
     name: str
@@ -77,6 +80,7 @@ class ToolRow:
     offload: str = ""
     actions: tuple[Action, ...] = ()
     expanded: bool = False
+    partial: bool = False
 
 
 @dataclass(slots=True)

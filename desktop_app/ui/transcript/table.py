@@ -1,0 +1,121 @@
+"""Tables in messages: columns as wide as they need, narrowed fairly when they do not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from markdown_it.token import Token
+from PySide6.QtCore import Qt
+
+from .inline import CODE, Styled, from_tokens
+from .items import Item, Paint
+from .style import Style, hline
+
+if TYPE_CHECKING:
+    from .flow import Pool
+
+_ALIGN = {
+    "text-align:right": Qt.AlignmentFlag.AlignRight,
+    "text-align:center": Qt.AlignmentFlag.AlignHCenter,
+}
+
+
+@dataclass(slots=True, eq=False)
+class _Lines(Item):
+    """The lines between rows."""
+
+    ys: list[int] = field(default_factory=list)
+
+    def paint(self, c: Paint, ox: float, oy: float) -> None:
+        for n, y in enumerate(self.ys):
+            token = "border-strong" if n == 0 else "border"
+            hline(c.p, ox + self.x, oy + self.y + y, self.w, c.style.color(token))
+
+
+def lay_table(
+    tokens: Sequence[Token], x: int, y: int, width: int, style: Style, pool: Pool
+) -> tuple[list[Item], int]:
+    """Items of a table at (x, y) and its height."""
+    rows, aligns = _cells(tokens)
+    columns = max((len(row) for row in rows), default=0)
+    if not columns:
+        return [], 0
+    widths = _widths(rows, columns, width, style)
+    pad, least = style.px(8), style.px(28)
+    items: list[Item] = []
+    lines = _Lines(w=min(width, sum(widths)))
+    top = 0
+    for n, row in enumerate(rows):
+        role, token = ("small-strong", "muted") if n == 0 else ("body", "text")
+        left, height, made = 0, least, []
+        for k, cell in enumerate(row):
+            align = aligns[k] if k < len(aligns) else Qt.AlignmentFlag.AlignLeft
+            inner = max(8, widths[k] - pad - (0 if k == 0 else pad))
+            para = pool.para(cell, role, token, inner, style, align)
+            para.move(x + left + (0 if k == 0 else pad), 0)
+            para.sep = "\t" if k else ("\n" if n else "\n\n")
+            para.lead = ""
+            made.append(para)
+            height = max(height, para.h + style.px(10))
+            left += widths[k]
+        for para in made:
+            para.move(para.x, y + top + (height - para.h) // 2)
+        items += made
+        top += height
+        lines.ys.append(top - 1)
+    lines.h = top
+    lines.move(x, y)
+    return [lines, *items], top
+
+
+def _cells(tokens: Sequence[Token]) -> tuple[list[list[Styled]], list[Any]]:
+    rows: list[list[Styled]] = []
+    aligns: list[Any] = []
+    for i, token in enumerate(tokens):
+        if token.type == "tr_open":
+            rows.append([])
+        elif token.type in ("th_open", "td_open"):
+            if len(rows) == 1:
+                found = _ALIGN.get(str(token.attrGet("style") or ""))
+                aligns.append(found or Qt.AlignmentFlag.AlignLeft)
+            rows[-1].append(from_tokens(tokens[i + 1].children or ()))
+    return rows, aligns
+
+
+def _widths(rows: list[list[Styled]], columns: int, width: int, style: Style) -> list[int]:
+    """Natural widths where they fit; else the wide columns share what the narrow ones leave."""
+    natural = [0.0] * columns
+    for n, row in enumerate(rows):
+        fm = style.fm("small-strong" if n == 0 else "body")
+        for k, cell in enumerate(row):
+            codes = sum(run.length for run in cell.runs if run.flags & CODE)
+            size = fm.horizontalAdvance(cell.text) * (1.08 if cell.runs else 1.0) + codes * 1.5
+            size += style.px(8) * sum(1 for run in cell.runs if run.flags & CODE)
+            natural[k] = max(natural[k], size)
+    pads = [style.px(8) if k == 0 else style.px(16) for k in range(columns)]
+    want = [int(n) + 2 + pad for n, pad in zip(natural, pads, strict=True)]
+    total = sum(want)
+    if total <= width:
+        return _spread(want, width, style)
+    fair, left, open_columns = [0] * columns, width, list(range(columns))
+    while open_columns:
+        share = left // len(open_columns)
+        small = [k for k in open_columns if want[k] <= share]
+        if not small:
+            for k in open_columns:
+                fair[k] = max(style.px(40), share)
+            break
+        for k in small:
+            fair[k] = want[k]
+            left -= want[k]
+            open_columns.remove(k)
+    return fair
+
+
+def _spread(want: list[int], width: int, style: Style) -> list[int]:
+    """A small table keeps its size; one that nearly fills the column fills it."""
+    rest = width - sum(want)
+    extra = min(style.px(28), rest // len(want))
+    return [w + extra for w in want]
