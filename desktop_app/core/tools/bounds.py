@@ -78,19 +78,56 @@ def bound(
     if fits(text):
         return Bounded(text, False, size, lines)
     room = min(n for n in (max_chars, max_tokens and max_tokens * 4) if n is not None)
-    shape = json_shape(text)
+    maker = _Maker(text, size, lines)
     while room > 60:
-        made = None
-        if shape is not None:
-            made = _json(shape(room), size, lines, room)
-        made = made or _text(text, size, lines, room)
+        made = maker.make(room)
         if fits(made.text):
             return made
-        room = int(room * 0.8)
+        room = int(room * 0.85)
     short = text[: safe_cut(text, max(0, room // 4))]
     while short and not fits(short):
         short = short[: len(short) // 2]
     return Bounded(short, True, size, lines, "text", short)
+
+
+class _Maker:
+    """Shortened forms of one text; what is costly is found out once."""
+
+    def __init__(self, text: str, size: int, lines: int) -> None:
+        self.text, self.size, self.lines = text, size, lines
+        self._shape = json_shape(text)
+        self._found: list[tuple[int, str]] | None = None
+
+    def make(self, room: int) -> Bounded:
+        """About ``room`` characters."""
+        made = None
+        if self._shape is not None:
+            made = _json(self._shape(room), self.size, self.lines, room)
+        return made or self._text(room)
+
+    def _text(self, room: int) -> Bounded:
+        text, lines = self.text, self.lines
+        free = room - min(160, room // 3)
+        head = text[: _line_cut(text, int(free * HEAD), back=True)]
+        start = _line_cut(text, len(text) - int(free * TAIL), back=False)
+        tail = text[max(start, len(head)) :]
+        first = head.count("\n") + (0 if head.endswith("\n") else 1)
+        last = lines - tail.count("\n") - (0 if tail.endswith("\n") else 1)
+        rest = free - len(head) - len(tail) - 60
+        kept: list[tuple[int, str]] = []
+        if rest > 40 and last > first:
+            if self._found is None:
+                self._found = digest(text, 3 * MAX_DIGEST, first, last)
+            kept = _fit([f for f in self._found if first < f[0] <= last], rest)
+        dropped = max(0, last - first)
+        what = f"{dropped:,} of {lines:,} lines" if dropped > 1 else "part of a long line"
+        middle = f"[… {what} left out; {self.size:,} bytes in all]"
+        if kept:
+            listed = "\n".join(f"{n}: {line}" for n, line in kept)
+            middle += f"\n[rare or telling lines among them:]\n{listed}\n[…]"
+        join = "" if head.endswith("\n") or not head else "\n"
+        shown = f"{head}{join}{middle}\n{tail}"
+        return Bounded(shown, True, self.size, lines, "text", head, tail, kept)
 
 
 def _json(shaped: str, size: int, lines: int, room: int) -> Bounded | None:
@@ -100,39 +137,17 @@ def _json(shaped: str, size: int, lines: int, room: int) -> Bounded | None:
     return Bounded(text, True, size, lines, "json", shaped)
 
 
-def _text(text: str, size: int, lines: int, room: int) -> Bounded:
-    marker_room = min(160, room // 3)
-    free = room - marker_room
-    head = text[: _line_cut(text, int(free * HEAD), back=True)]
-    start = _line_cut(text, len(text) - int(free * TAIL), back=False)
-    tail = text[max(start, len(head)) :]
-    rest = free - len(head) - len(tail)
-    first = head.count("\n") + (0 if head.endswith("\n") else 1)
-    last = lines - tail.count("\n")
-    found = digest(text, MAX_DIGEST, first, last) if rest > 80 and last > first else []
-    digest_text, kept = _digest(found, rest - 60)
-    dropped = max(0, last - first)
-    what = f"{dropped:,} of {lines:,} lines" if dropped > 1 else "part of a long line"
-    middle = f"[… {what} left out; {size:,} bytes in all]"
-    if digest_text:
-        middle += f"\n[rare or telling lines among them:]\n{digest_text}\n[…]"
-    join = "" if head.endswith("\n") or not head else "\n"
-    return Bounded(f"{head}{join}{middle}\n{tail}", True, size, lines, "text", head, tail, kept)
-
-
-def _digest(found: list[tuple[int, str]], room: int) -> tuple[str, list[tuple[int, str]]]:
+def _fit(found: list[tuple[int, str]], room: int) -> list[tuple[int, str]]:
+    """The most telling lines that fit, in their order in the text."""
     each = max(40, min(LINE_CHARS, room // max(1, min(len(found), 4))))
-    out: list[str] = []
     kept: list[tuple[int, str]] = []
     for number, line in found:
         shown = line if len(line) <= each else line[: safe_cut(line, each - 1)] + "…"
-        entry = f"{number}: {shown}"
-        room -= len(entry) + 1
-        if room < 0:
+        room -= len(shown) + len(str(number)) + 3
+        if room < 0 or len(kept) == MAX_DIGEST:
             break
-        out.append(entry)
         kept.append((number, shown))
-    return "\n".join(out), kept
+    return sorted(kept)
 
 
 def _line_cut(text: str, at: int, *, back: bool) -> int:

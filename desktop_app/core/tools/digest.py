@@ -1,8 +1,8 @@
 """The telling lines of a long output, found without a model.
 
-Two signs: a line whose kind is rare (digits and hexadecimal ids taken out, its beginning is what
-few other lines have), and a line with a word of diagnosis. Fast on megabytes: the counting runs in
-C over bytes, only candidates are looked at closely.
+Two signs: a line whose kind is rare (its first words, digits and hexadecimal ids taken out, are
+what few other lines have), and a line with a word of diagnosis. Fast on megabytes: the counting
+runs in C over bytes, only candidates are looked at closely.
 """
 
 from __future__ import annotations
@@ -27,59 +27,77 @@ _WORDS = (
     b"assert",
     b"undefined",
 )
-_FINE = re.compile(rb"\b(?=[a-f#]*#)[0-9a-f#]{6,}\b|#+")
-KEY = 48  # bytes of a line's beginning that make its kind
+_IDS = re.compile(rb"\b(?=[a-f-]*#)[0-9a-f#-]{6,}\b|#+")
+KEY = 64  # bytes of a line's beginning that make its kind at first
+WORDS = 6  # words that make it when looked at closely
 RARE = 50  # a kind is rare when at most one line in so many is of it
-CANDIDATES = 4_000
-HITS = 200
+CANDIDATES = 3_000
+HITS = 200  # lines looked at for each word of diagnosis
+SHARE = 5  # when more than one candidate in so many lines is left, rarity says nothing: prose
 
 
 def digest(text: str, most: int, first: int, last: int) -> list[tuple[int, str]]:
     """At most ``most`` (line number from 1, line) out of lines ``first`` to ``last`` (from 0, the
-    end excluded), in order."""
+    end excluded), the most telling first."""
     data = text.encode("utf-8", "replace")
     lines = data.split(b"\n")
     last = min(last, len(lines))
-    if last - first < 3:
+    total = last - first
+    if total < 3:
         return []
     masked = data.lower().translate(_DIGITS)
     telling = _telling(masked, lines, first, last)
-    for _ in range(5):
-        masked = masked.replace(b"##", b"#")
-    keys = [line.lstrip()[:KEY] for line in masked.split(b"\n")]
-    counts = Counter(keys)
-    limit = max(1, (last - first) // RARE)
-    candidates = [i for i in range(first, last) if keys[i] and counts[keys[i]] <= limit]
-    # where most lines are of a kind of their own, rarity says nothing: prose, unlike logs
-    if len(candidates) > max(20, (last - first) // 5):
-        candidates = _finer(candidates, keys, limit, last - first)
+    masked_lines = masked.split(b"\n")
+    starts = [line[:KEY] for line in masked_lines]
+    counts = Counter(starts)
+    limit = max(1, total // RARE)
+    rare = [i for i in range(first, last) if counts[starts[i]] <= limit and starts[i].strip()]
+    step = max(1, len(rare) // CANDIDATES)
+    some = rare[::step]
+    kinds = {i: _kind(masked_lines[i]) for i in {*some, *telling}}
+    common = Counter(kinds[i] for i in some)
+    bound = max(1, limit // step)
+    rare = [i for i in some if common[kinds[i]] <= bound]
+    if len(rare) > max(20, len(some) // SHARE) and len(rare) * step * SHARE > total:
+        rare = []
+    return [
+        (i + 1, lines[i].decode("utf-8", "replace").strip("\r"))
+        for i in _best(rare, telling, kinds, common, most)
+        if lines[i].strip()
+    ]
+
+
+def _kind(masked: bytes) -> bytes:
+    return b" ".join(_IDS.sub(b"#", masked[:240]).split(None, WORDS)[:WORDS])
+
+
+def _best(
+    rare: list[int],
+    telling: set[int],
+    kinds: dict[int, bytes],
+    common: Counter[bytes],
+    most: int,
+) -> list[int]:
+    """Diagnoses before what is only rare, rarer kinds before commoner ones, two of a kind at
+    most."""
+    seen = Counter(kinds[i] for i in telling)
     ranked = sorted(
-        {*candidates[:CANDIDATES], *telling},
-        key=lambda i: (i not in telling, counts[keys[i]], i),
+        {*rare, *telling},
+        key=lambda i: (i not in telling, max(common[kinds[i]], seen[kinds[i]]), i),
     )
     taken: list[int] = []
-    kinds: Counter[bytes] = Counter()
+    of_kind: Counter[bytes] = Counter()
     for i in ranked:
-        if kinds[keys[i]] >= 2 or not lines[i].strip():
-            continue
-        kinds[keys[i]] += 1
-        taken.append(i)
-        if len(taken) == most:
-            break
-    return [(i + 1, lines[i].decode("utf-8", "replace").strip("\r")) for i in sorted(taken)]
-
-
-def _finer(candidates: list[int], keys: list[bytes], limit: int, total: int) -> list[int]:
-    """Candidates with hexadecimal ids taken out too; none when they are still too many."""
-    some = candidates[:CANDIDATES]
-    kinds = {i: _FINE.sub(b"#", keys[i]) for i in some}
-    counts = Counter(kinds.values())
-    rare = [i for i in some if counts[kinds[i]] <= max(1, limit * len(some) // total)]
-    return rare if len(rare) <= max(20, total // 5) else []
+        if of_kind[kinds[i]] < 2:
+            of_kind[kinds[i]] += 1
+            taken.append(i)
+            if len(taken) == most:
+                break
+    return taken
 
 
 def _telling(masked: bytes, lines: list[bytes], first: int, last: int) -> set[int]:
-    """Lines with a word of diagnosis, the first and last of each word."""
+    """Lines with a word of diagnosis: the first of each word and its last."""
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
     begin, end = starts[first], starts[last] - 1
     out: set[int] = set()
