@@ -7,12 +7,13 @@ runs in C over bytes, only candidates are looked at closely.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections import Counter
 from itertools import accumulate
 
-_DIGITS = bytes(range(256)).translate(bytes.maketrans(b"0123456789", b"#" * 10))
+# Digits and the letters of hexadecimal digits all become one sign, runs of it one: numbers, hashes
+# and UUIDs vanish, and words stay themselves as far as telling kinds apart goes.
+_SIGNS = bytes(range(256)).translate(bytes.maketrans(b"0123456789abcdef", b"#" * 16))
 _WORDS = (
     b"error",
     b"fail",
@@ -27,8 +28,7 @@ _WORDS = (
     b"assert",
     b"undefined",
 )
-_IDS = re.compile(rb"\b(?=[a-f-]*#)[0-9a-f#-]{6,}\b|#+")
-KEY = 64  # bytes of a line's beginning that make its kind at first
+KEY = 80  # bytes of a line's beginning that make its kind at first
 WORDS = 6  # words that make it when looked at closely
 RARE = 50  # a kind is rare when at most one line in so many is of it
 CANDIDATES = 3_000
@@ -45,8 +45,11 @@ def digest(text: str, most: int, first: int, last: int) -> list[tuple[int, str]]
     total = last - first
     if total < 3:
         return []
-    masked = data.lower().translate(_DIGITS)
-    telling = _telling(masked, lines, first, last)
+    lower = data.lower()
+    telling = _telling(lower, lines, first, last)
+    masked = lower.translate(_SIGNS)
+    while b"##" in masked:
+        masked = masked.replace(b"##", b"#")
     masked_lines = masked.split(b"\n")
     starts = [line[:KEY] for line in masked_lines]
     counts = Counter(starts)
@@ -68,7 +71,7 @@ def digest(text: str, most: int, first: int, last: int) -> list[tuple[int, str]]
 
 
 def _kind(masked: bytes) -> bytes:
-    return b" ".join(_IDS.sub(b"#", masked[:240]).split(None, WORDS)[:WORDS])
+    return b" ".join(masked[:240].split(None, WORDS)[:WORDS])
 
 
 def _best(
@@ -96,19 +99,19 @@ def _best(
     return taken
 
 
-def _telling(masked: bytes, lines: list[bytes], first: int, last: int) -> set[int]:
+def _telling(lower: bytes, lines: list[bytes], first: int, last: int) -> set[int]:
     """Lines with a word of diagnosis: the first of each word and its last."""
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
     begin, end = starts[first], starts[last] - 1
     out: set[int] = set()
     for word in _WORDS:
-        at = masked.find(word, begin, end)
+        at = lower.find(word, begin, end)
         hits = 0
         while at >= 0 and hits < HITS:
             line = bisect_right(starts, at) - 1
             out.add(line)
             hits += 1
-            at = masked.find(word, starts[line + 1], end)
-        if at >= 0 and (at := masked.rfind(word, begin, end)) >= 0:
+            at = lower.find(word, starts[line + 1], end)
+        if at >= 0 and (at := lower.rfind(word, begin, end)) >= 0:
             out.add(bisect_right(starts, at) - 1)
     return out
