@@ -63,8 +63,12 @@ def bound(
     """
     if max_tokens is None and max_chars is None:
         raise ValueError("a limit is needed")
-    text = printable(text)
-    size = len(text.encode("utf-8"))
+    try:
+        data = text.encode("utf-8")
+    except UnicodeEncodeError:
+        text = printable(text)
+        data = text.encode("utf-8")
+    size = len(data)
     lines = text.count("\n") + (0 if text.endswith("\n") or not text else 1)
 
     def fits(candidate: str) -> bool:
@@ -78,7 +82,7 @@ def bound(
     if fits(text):
         return Bounded(text, False, size, lines)
     room = min(n for n in (max_chars, max_tokens and max_tokens * 4) if n is not None)
-    maker = _Maker(text, size, lines)
+    maker = _Maker(text, data, lines)
     while room > 60:
         made = maker.make(room)
         if fits(made.text):
@@ -93,8 +97,9 @@ def bound(
 class _Maker:
     """Shortened forms of one text; what is costly is found out once."""
 
-    def __init__(self, text: str, size: int, lines: int) -> None:
-        self.text, self.size, self.lines = text, size, lines
+    def __init__(self, text: str, data: bytes, lines: int) -> None:
+        self.text, self.data, self.lines = text, data, lines
+        self.size = len(data)
         self._shape = json_shape(text)
         self._found: list[tuple[int, str]] | None = None
 
@@ -117,7 +122,7 @@ class _Maker:
         kept: list[tuple[int, str]] = []
         if rest > 40 and last > first:
             if self._found is None:
-                self._found = digest(text, 3 * MAX_DIGEST, first, last)
+                self._found = digest(self.data, 3 * MAX_DIGEST, first, last)
             kept = _fit([f for f in self._found if first < f[0] <= last], rest)
         dropped = max(0, last - first)
         what = f"{dropped:,} of {lines:,} lines" if dropped > 1 else "part of a long line"

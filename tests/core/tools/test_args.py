@@ -117,9 +117,11 @@ def test_anything_is_either_right_or_told(args: dict[str, Any]) -> None:
     try:
         out = check(args)
     except ToolFailure as error:
-        assert error.code == "tool.bad_arguments"
-        return
-    assert check(out) == out
+        code = error.code
+    else:
+        assert check(out) == out
+        code = "tool.bad_arguments"
+    assert code == "tool.bad_arguments"
 
 
 def test_every_tool_describes_itself() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 from desktop_app.core.tools.bounds import bound, rough_tokens, safe_cut
 
 LOG = "".join(
-    f"2024-01-01 12:00:{i % 60:02} INFO request {i} took {i * 7 % 100} ms id={i * 40503 % 65536:08x}\n"
+    f"2024-01-01 12:00:{i % 60:02} INFO request {i} took {i * 7 % 100} id={i * 40503 % 65536:x}\n"
     for i in range(20_000)
 )
 
@@ -92,7 +94,7 @@ def test_no_character_is_split(cluster: str) -> None:
 
 
 ALPHABET = st.sampled_from(
-    list("ab \n\t") + ["é", "漢", "👍🏽", "\ud83d", "e\u0301", "error", "12", "\x1b[1m"]
+    [*"ab \n\t", "é", "漢", "👍🏽", "\ud83d", "e\u0301", "error", "12", "\x1b[1m"]
 )
 
 
@@ -112,11 +114,18 @@ def test_own_counter_is_obeyed() -> None:
     assert len(made.text) <= 700
 
 
-def test_five_megabytes_take_no_tenth_of_a_second() -> None:
+def test_five_megabytes_cost_a_few_passes_over_the_text() -> None:
+    """Measured 0.07 s on a quiet machine; told against plain passes of the same run, so that a
+    busy machine does not matter."""
     text = (LOG * 5)[: 5 << 20]
-    best = 1.0
-    for _ in range(3):
-        began = time.thread_time()
-        bound(text, max_tokens=2000)
-        best = min(best, time.thread_time() - began)
-    assert best < 0.2  # measured 0.085 s; room for a busy machine
+
+    def seconds(work: Callable[[], object]) -> float:
+        best = 100.0
+        for _ in range(3):
+            began = time.thread_time()
+            work()
+            best = min(best, time.thread_time() - began)
+        return best
+
+    passes = seconds(lambda: Counter(text.encode().lower().split(b"\n")))
+    assert seconds(lambda: bound(text, max_tokens=2000)) < 6 * passes

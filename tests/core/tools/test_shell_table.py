@@ -286,7 +286,7 @@ ls --sort=size
 ls -ltr
 ls -- src
 ls\tsrc
-  ls  -a  
+\t ls  -a
 ls 文档
 pwd
 pwd -P
