@@ -1,0 +1,69 @@
+"""Folds history records and live events into transcript items, in one order, by one set of rules.
+
+``Fold.event`` takes what a run emits, ``Fold.entry`` what the journal kept; both change ``items``
+(insertion order is row order) and note what changed, so that ``take`` hands out at most one change
+a row however many events came in between. No Qt, no words.
+
+Rows that only a live run has (progress, passing notices) have ids that start with ``x:``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from .fold_base import Change, ChangeKind
+from .fold_live import LiveFold
+from .fold_replay import ReplayFold
+from .items import CompactionItem, Item, NoticeItem, ReplyItem, ToolItem, UserItem
+
+__all__ = ["Change", "ChangeKind", "Fold"]
+
+
+class Fold(LiveFold, ReplayFold):
+    """The items of one stretch of a session, from events, records, or both."""
+
+    def prepend(self, older: Fold) -> list[Item]:
+        """Join an older stretch in front; returns its items, oldest first, to be shown there.
+
+        ``older`` has folded its own records and then our ``orphans``. A reply that the border cut
+        in two becomes one again: its head moves to the older part. Changes to rows that are
+        already shown are noted for ``take``.
+        """
+        if self.items:
+            if not isinstance(next(iter(self.items.values())), UserItem):
+                older._drop_resumable()
+            for item in older.items.values():
+                if isinstance(item, NoticeItem):
+                    item.actions = ()
+        has_newer = any(isinstance(i, CompactionItem) and i.newest for i in self.items.values())
+        for item in older.items.values():
+            if isinstance(item, CompactionItem) and has_newer:
+                item.newest = False
+            if isinstance(item, ReplyItem):
+                self._join_head(item)
+        items = list(older.items.values())
+        self.items = {**older.items, **self.items}
+        self.orphans = older.orphans
+        return items
+
+    def _join_head(self, head: ReplyItem) -> None:
+        ours = self.items.get(head.id)
+        if isinstance(ours, ReplyItem):
+            head.thinking.update(ours.thinking)
+            head.thinking_us += ours.thinking_us
+            head.thinking_open = ours.thinking_open
+            head.model = head.model or ours.model
+            self.remove(ours.id)
+
+    def settle(self, waiting: Collection[str], *, running: bool) -> None:
+        """After a replay: which calls wait for the person, and which never got a result."""
+        for item in self.items.values():
+            if not isinstance(item, ToolItem) or item.status not in ("arguments", "running"):
+                continue
+            if item.op_id in waiting:
+                item.status = "waiting"
+            elif running or waiting:
+                continue
+            else:
+                item.status = "unknown"
+            self.touch(item.id)

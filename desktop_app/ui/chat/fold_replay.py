@@ -1,0 +1,127 @@
+"""The replay half of the fold: what the journal kept of past turns."""
+
+from __future__ import annotations
+
+from json import JSONDecodeError, loads
+from typing import Any, cast
+
+from desktop_app.core.agent.base import HistoryEntry
+
+from .fold_base import FoldBase
+from .items import NoticeItem, TextItem, ToolItem
+from .records import data_name, output_text, shows, span_us, user_item_from
+
+
+class ReplayFold(FoldBase):
+    """Folds records."""
+
+    def entry(self, entry: HistoryEntry) -> None:
+        """Take one record of the history. A body that does not parse becomes a card."""
+        try:
+            body: Any = loads(entry.raw)
+        except (JSONDecodeError, UnicodeDecodeError):
+            body = None
+        if not isinstance(body, dict):
+            self._add(NoticeItem(f"b:{entry.seq}", "danger", "journal.record", {"seq": entry.seq}))
+            return
+        self._record(entry, cast("dict[str, Any]", body))
+
+    def _record(self, entry: HistoryEntry, body: dict[str, Any]) -> None:
+        reply_id = str(body.get("reply_id") or "")
+        match entry.kind:
+            case "user.message":
+                msg: dict[str, Any] = body.get("msg") or {}
+                self._user(user_item_from(msg, entry))
+            case "assistant.message":
+                self._drop_resumable()
+                self._assistant(reply_id, body, entry.ts_us)
+            case "tool.result" | "approval.decided" | "question.answered":
+                item = self._tool(str(body.get("op_id") or ""))
+                if item is None:
+                    self.orphans.append(entry)
+                elif entry.kind == "tool.result":
+                    self._tool_result(item, body)
+                elif entry.kind == "approval.decided":
+                    item.status = "arguments" if body.get("allowed") else "denied"
+                    item.decided = body.get("by") or "person"
+                    if body.get("arguments") is not None:
+                        item.set_input(body["arguments"])
+                    self.touch(item.id)
+            case "compaction":
+                self._compacted(body.get("record") or body, entry.ts_us)
+            case "compaction.undone":
+                gen = int(body.get("gen") or 0)
+                if f"c:{gen}" not in self.items:
+                    self.orphans.append(entry)
+                self._undone(gen, entry.ts_us)
+            case "turn.finished":
+                self._finish(
+                    reply_id,
+                    str(body.get("reason") or "completed"),
+                    body.get("code"),
+                    dict(body.get("params") or {}),
+                )
+            case "recovered":
+                ops: list[dict[str, Any]] = body.get("ops") or []
+                if ops:
+                    unknown = sum(1 for op in ops if op.get("outcome") == "unknown")
+                    self._add(
+                        NoticeItem(
+                            f"r:{entry.seq}",
+                            "warning" if unknown else "info",
+                            "run.recovered",
+                            {"n": len(ops), "unknown": unknown},
+                        )
+                    )
+                for op in ops:
+                    item = self._tool(str(op.get("op_id") or ""))
+                    if item is not None and item.status not in ("success", "error", "denied"):
+                        item.status = "unknown" if op.get("outcome") == "unknown" else "interrupted"
+                        self.touch(item.id)
+            case _:
+                pass
+
+    def _assistant(self, reply_id: str, body: dict[str, Any], ts_us: int) -> None:
+        ops: list[str] = [str(op) for op in body.get("ops") or ()]
+        blocks: list[Any] = list(body.get("blocks") or ())
+        shown = [b for b in blocks if isinstance(b, dict) and shows(cast("dict[str, Any]", b))]
+        if not shown:
+            return
+        reply = self._reply(reply_id, ts_us, str(body.get("model") or ""))
+        nth = 0
+        for block in cast("list[dict[str, Any]]", shown):
+            kind = block.get("type")
+            block_id = str(block.get("id") or "")
+            if kind == "thinking":
+                reply.thinking[block_id] = str(block["thinking"])
+                reply.thinking_us += span_us(block.get("created_at"), block.get("finished_at"))
+                self.touch(reply.id)
+            elif kind == "text":
+                self._add(TextItem(f"t:{block_id}", reply_id, str(block["text"])))
+            elif kind == "data":
+                self._add(TextItem(f"t:{block_id}", reply_id, f"*{data_name(block)}*"))
+            elif kind == "tool_call":
+                op_id = str(block.get("op_id") or (ops[nth] if nth < len(ops) else block_id))
+                nth += 1
+                raw = block.get("input")
+                name = str(block.get("name") or "")
+                item = ToolItem(f"o:{op_id}", reply_id, op_id, block_id, name)
+                item.set_input(raw if isinstance(raw, str) else "{}")
+                self._add(item)
+
+    def _tool_result(self, item: ToolItem, body: dict[str, Any]) -> None:
+        block: dict[str, Any] = body.get("block") or {}
+        offload: Any = body.get("offload")
+        path = offload.get("path") if isinstance(offload, dict) else offload
+        whole = body.get("whole_bytes")
+        if whole is None and isinstance(body.get("blob"), dict):
+            whole = body["blob"].get("bytes")
+        self._result(
+            item,
+            str(block.get("state") or "success"),
+            output_text(block.get("output")),
+            dict(block.get("metadata") or {}),
+            float(body.get("seconds") or 0.0),
+            str(path) if path else None,
+            int(whole or 0) if path else 0,
+        )

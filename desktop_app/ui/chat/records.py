@@ -1,0 +1,97 @@
+"""Reading the bodies of history records: plain JSON in, pieces of items out. Nothing raises."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, cast
+
+from desktop_app.core.agent.base import HistoryEntry
+from desktop_app.core.messages import DataBlock, Msg, TextBlock
+
+from .items import UserItem
+
+
+def shows(block: dict[str, Any]) -> bool:
+    kind = block.get("type")
+    if kind in ("text", "thinking"):
+        return bool(block.get(kind))
+    return kind in ("tool_call", "data")
+
+
+def output_text(output: Any) -> str:
+    """The text of a tool result's ``output``: a string or a list of blocks."""
+    if isinstance(output, str):
+        return output
+    if not isinstance(output, list):
+        return ""
+    return "".join(
+        str(b.get("text") or "")
+        for b in cast("list[Any]", output)
+        if isinstance(b, dict) and b.get("type") == "text"
+    )
+
+
+def span_us(start: Any, end: Any) -> int:
+    """Microseconds between two naive ISO times; 0 when either is missing or bad."""
+    if not isinstance(start, str) or not isinstance(end, str):
+        return 0
+    try:
+        seconds = (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
+    except (ValueError, TypeError):
+        return 0
+    return max(0, round(seconds * 1_000_000))
+
+
+def user_item(msg: Msg, ts_us: int) -> UserItem:
+    """A person's message from a live event."""
+    texts = [b.text for b in msg.content if isinstance(b, TextBlock)]
+    names = [b.name or b.source.media_type for b in msg.content if isinstance(b, DataBlock)]
+    return _user_of(msg.id, texts, names, msg.metadata, ts_us)
+
+
+def user_item_from(msg: dict[str, Any], entry: HistoryEntry) -> UserItem:
+    """A person's message from its record."""
+    content: Any = msg.get("content")
+    blocks: list[dict[str, Any]] = (
+        [{"type": "text", "text": content}]
+        if isinstance(content, str)
+        else [b for b in content or () if isinstance(b, dict)]
+    )
+    texts = [str(b.get("text") or "") for b in blocks if b.get("type") == "text"]
+    names = [data_name(b) for b in blocks if b.get("type") == "data"]
+    metadata = msg.get("metadata")
+    return _user_of(
+        str(msg.get("id") or entry.seq),
+        texts,
+        names,
+        metadata if isinstance(metadata, dict) else {},
+        entry.ts_us,
+    )
+
+
+def data_name(block: dict[str, Any]) -> str:
+    source = block.get("source")
+    media = source.get("media_type") if isinstance(source, dict) else ""
+    return str(block.get("name") or media or "data")
+
+
+def _user_of(
+    msg_id: str, texts: list[str], names: list[str], metadata: dict[str, Any], ts_us: int
+) -> UserItem:
+    ours = metadata.get("slipway")
+    ours = cast("dict[str, Any]", ours) if isinstance(ours, dict) else {}
+    paths = [str(a.get("name") or a) for a in _dicts(ours.get("attachments"))]
+    constraints = ours.get("constraints")
+    return UserItem(
+        id=f"u:{msg_id}",
+        text="\n\n".join(texts),
+        ts_us=ts_us,
+        attachments=tuple(dict.fromkeys([*paths, *names])),
+        pinned=len(constraints) if isinstance(constraints, list) else int(constraints or 0),
+    )
+
+
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    if not isinstance(value, list):
+        return []
+    return [cast("dict[str, Any]", v) for v in cast("list[Any]", value) if isinstance(v, dict)]

@@ -1,0 +1,258 @@
+"""Items to rows: every word and figure that the transcript shows. Pure functions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import assert_never
+
+from desktop_app.ui.errors import describe
+from desktop_app.ui.i18n import tr, trn
+from desktop_app.ui.transcript.rows import (
+    Action,
+    CompactionRow,
+    HeaderRow,
+    MarkdownRow,
+    NoticeRow,
+    Row,
+    ToolRow,
+    UserRow,
+)
+
+from . import figures, tool_words
+from .items import (
+    CompactionItem,
+    Item,
+    NoticeItem,
+    ReplyItem,
+    TextItem,
+    ToolItem,
+    UserItem,
+)
+
+
+def _same(model_id: str) -> str:
+    return model_id
+
+
+@dataclass(slots=True)
+class Voice:
+    """What rows need beyond their item: names, and whether anything can be done here at all."""
+
+    agent: str = "Assistant"
+    model_name: Callable[[str], str] = _same
+    writable: bool = True
+    count_tokens: Callable[[str], int] | None = None
+
+
+def row_from(item: Item, voice: Voice) -> Row:
+    """The row of an item."""
+    match item:
+        case UserItem():
+            return _user(item)
+        case ReplyItem():
+            return _header(item, voice)
+        case TextItem():
+            return MarkdownRow(item.id, item.text, item.growing, item.stopped)
+        case ToolItem():
+            return _tool(item, voice)
+        case CompactionItem():
+            return _compaction(item, voice)
+        case NoticeItem():
+            return _notice(item, voice)
+        case _:
+            assert_never(item)
+
+
+def _user(item: UserItem) -> UserRow:
+    badge = ""
+    if item.pinned:
+        badge = trn("{n} constraint pinned", "{n} constraints pinned", item.pinned)
+    return UserRow(item.id, figures.clock(item.ts_us), item.text, item.attachments, badge)
+
+
+def _header(item: ReplyItem, voice: Voice) -> HeaderRow:
+    thinking = "\n\n".join(text for text in item.thinking.values() if text)
+    label = ""
+    if item.thinking_open:
+        label = tr("Thinking…")
+    elif thinking and item.thinking_us:
+        label = tr("Thought for {time}", time=figures.whole_seconds(item.thinking_us / 1_000_000))
+    elif thinking:
+        label = tr("Thought")
+    return HeaderRow(
+        item.id,
+        voice.agent,
+        voice.model_name(item.model) if item.model else "",
+        figures.clock(item.ts_us),
+        thinking,
+        label,
+    )
+
+
+def _tool(item: ToolItem, voice: Voice) -> ToolRow:
+    diff = tool_words.diff_of(item)
+    actions: list[Action] = []
+    offload = ""
+    if item.offloaded:
+        actions.append(Action("open_offload", tr("Open"), None, True, item.offloaded))
+        offload = _offload_line(item, voice)
+    return ToolRow(
+        id=item.id,
+        name=tool_words.title(item.name),
+        icon=tool_words.icon(item.name),
+        summary=tool_words.summary(item.name, item.args),
+        status=item.status,
+        note=tool_words.note(item),
+        arguments=pretty(item),
+        output=_output(item),
+        diff=diff,
+        offload=offload,
+        actions=tuple(actions),
+        expanded=item.status == "error",
+    )
+
+
+def _offload_line(item: ToolItem, voice: Voice) -> str:
+    size = figures.size(item.whole_bytes) if item.whole_bytes else ""
+    kept = item.metadata.get("tokens")
+    if not isinstance(kept, int) and voice.count_tokens is not None:
+        kept = voice.count_tokens(item.output)
+    if size and isinstance(kept, int):
+        return tr("{size} offloaded, {n} tokens kept", size=size, n=figures.tokens(kept))
+    if size:
+        return tr("{size} offloaded", size=size)
+    return tr("Offloaded")
+
+
+def _output(item: ToolItem) -> str:
+    if not item.dropped:
+        return item.output
+    if item.status == "running":
+        return f"[{tr('{size} above', size=figures.size(item.dropped))}]\n{item.output}"
+    return f"{item.output}\n[{tr('{size} more', size=figures.size(item.dropped))}]"
+
+
+def pretty(item: ToolItem) -> str:
+    """The arguments as indented JSON; what is no JSON is shown as it came."""
+    if item.args is None:
+        return item.input
+    # The diff shows the long strings of a change better than JSON does.
+    hidden = ("old_string", "new_string", "content") if tool_words.diff_of(item) else ()
+    shown = {k: v for k, v in item.args.items() if k not in hidden}
+    return json.dumps(shown, ensure_ascii=False, indent=2) if shown else ""
+
+
+def _compaction(item: CompactionItem, voice: Voice) -> CompactionRow:
+    window = item.window or max(item.before, item.after, 1)
+    before, after = item.before / window, item.after / window
+    sizes = {"before": figures.tokens(item.before), "after": figures.tokens(item.after)}
+    if item.running:
+        title = tr("Compacting {n} tokens…", n=figures.tokens(item.before))
+        detail = tr("Writing the summary. You can go on reading.")
+        return CompactionRow(item.id, title, detail, before, before, ())
+    if item.undone_us:
+        title = tr("Compaction undone {time}", time=figures.clock(item.undone_us))
+        detail = tr("The conversation is as it was: {before} instead of {after} tokens", **sizes)
+        return CompactionRow(item.id, title, detail, before, before, ())
+    actions = [Action("view_summary", tr("View"))]
+    if item.newest and voice.writable:
+        actions.append(Action("undo_compaction", tr("Undo"), "undo-2"))
+    return CompactionRow(
+        item.id,
+        tr("Compacted {before} to {after} tokens", **sizes),
+        compaction_detail(item),
+        before,
+        after,
+        tuple(actions),
+    )
+
+
+def compaction_detail(item: CompactionItem) -> str:
+    """ "12:31 · 8 s · 61 messages offloaded · task, 5 constraints and 3 pending items kept"."""
+    parts = [figures.clock(item.ts_us)]
+    if item.seconds:
+        parts.append(figures.whole_seconds(item.seconds))
+    if item.messages:
+        parts.append(trn("{n} message offloaded", "{n} messages offloaded", item.messages))
+    kept = [tr("task")]
+    if item.pinned:
+        kept.append(trn("{n} constraint", "{n} constraints", item.pinned))
+    if item.pending:
+        kept.append(trn("{n} pending item", "{n} pending items", item.pending))
+    parts.append(tr("{things} kept", things=and_list(kept)))
+    return " · ".join(part for part in parts if part)
+
+
+def and_list(things: list[str]) -> str:
+    """ "a", "a and b", "a, b and c" in the person's language."""
+    if len(things) < 2:
+        return "".join(things)
+    return tr("{list} and {last}", list=tr(", ").join(things[:-1]), last=things[-1])
+
+
+def notice_actions(item: NoticeItem, voice: Voice) -> tuple[Action, ...]:
+    """The buttons of a card; none where nothing may be written."""
+    if not voice.writable:
+        return ()
+    made: list[Action] = []
+    for action in item.actions:
+        match action:
+            case "retry":
+                made.append(Action("retry", tr("Try again"), "refresh-cw"))
+            case "continue":
+                made.append(Action("retry", tr("Continue"), "play"))
+            case "compact":
+                made.append(Action("compact", tr("Try again"), "refresh-cw"))
+            case _:
+                pass
+    return tuple(made)
+
+
+def _notice(item: NoticeItem, voice: Voice) -> NoticeRow:
+    title, detail = notice_words(item)
+    return NoticeRow(item.id, item.tone, title, detail, notice_actions(item, voice))
+
+
+def notice_words(item: NoticeItem) -> tuple[str, str]:
+    """Title and text of a card."""
+    match item.code:
+        case "run.interrupted":
+            return tr("You stopped this answer"), tr("What was written is kept.")
+        case "run.cut":
+            return (
+                tr("The program ended while this was being written"),
+                tr("The text above is what was saved. Nothing was run twice."),
+            )
+        case "run.max_iterations":
+            return (
+                tr("The agent paused after many steps"),
+                tr("It reached the limit of steps for one message. Continue if it is on track."),
+            )
+        case "run.recovered":
+            return _recovered(item)
+        case "journal.record":
+            return (
+                tr("One entry of this session cannot be read"),
+                tr("Entry {seq} is damaged. Everything around it is intact.", **item.params),
+            )
+        case _:
+            words = describe(item.code, item.params)
+            return words.title, "\n".join(part for part in (words.reason, words.fix) if part)
+
+
+def _recovered(item: NoticeItem) -> tuple[str, str]:
+    n, unknown = int(item.params.get("n") or 0), int(item.params.get("unknown") or 0)
+    title = trn(
+        "The program ended while a tool was running",
+        "The program ended while {n} tools were running",
+        n,
+    )
+    if unknown:
+        return title, trn(
+            "Nothing was run twice. The outcome of one call is unknown: look before you go on.",
+            "Nothing was run twice. The outcome of {n} calls is unknown: look before you go on.",
+            unknown,
+        )
+    return title, tr("Nothing was run twice.")

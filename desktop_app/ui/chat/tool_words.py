@@ -1,0 +1,252 @@
+"""What a tool call is called, and what is said about it: one table for all tools.
+
+``summary`` is the one-line argument, ``note`` the remark at the right. Figures come from the
+result's metadata (under ``slipway``, written by the tools); where a result of another program has
+none, the note says less, never something wrong.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, cast
+
+from desktop_app.ui.i18n import tr, trn
+
+from . import figures
+from .items import ToolItem
+
+# Icon names are Lucide's; one icon per meaning (design tokens, section 3).
+ICONS: dict[str, str] = {
+    "Bash": "terminal",
+    "PowerShell": "terminal",
+    "Read": "file-text",
+    "Write": "file-pen",
+    "Edit": "file-pen",
+    "Grep": "search",
+    "Glob": "folder-search",
+    "Skill": "book-open",
+    "AskUser": "message-circle-question-mark",
+    "TaskCreate": "list-checks",
+    "TaskGet": "list-checks",
+    "TaskList": "list-checks",
+    "TaskUpdate": "list-checks",
+}
+
+
+def icon(name: str) -> str:
+    """The icon of a tool; an unknown one comes from an MCP server."""
+    return ICONS.get(name, "plug")
+
+
+def title(name: str) -> str:
+    """The tool's name for people."""
+    match name:
+        case "Bash":
+            return tr("Shell")
+        case "Read":
+            return tr("Read")
+        case "Write":
+            return tr("Write")
+        case "Edit":
+            return tr("Edit file")
+        case "Grep":
+            return tr("Search")
+        case "Glob":
+            return tr("Find files")
+        case "Skill":
+            return tr("Skill")
+        case "AskUser":
+            return tr("Question")
+        case "TaskCreate" | "TaskGet" | "TaskList" | "TaskUpdate":
+            return tr("Tasks")
+        case "":
+            return tr("Tool")
+        case _:
+            return name
+
+
+_MAIN_ARGUMENT = {
+    "Bash": "command",
+    "PowerShell": "command",
+    "Read": "file_path",
+    "Write": "file_path",
+    "Edit": "file_path",
+    "Skill": "skill",
+    "TaskCreate": "subject",
+    "TaskGet": "id",
+    "TaskUpdate": "id",
+}
+
+
+def one_line(text: str, limit: int = 400) -> str:
+    """A text on one line: line ends become a visible mark, so that nothing hides behind them."""
+    flat = " ⏎ ".join(part.strip() for part in text.strip().splitlines())
+    return flat if len(flat) <= limit else flat[: limit - 1] + "…"
+
+
+def summary(name: str, args: dict[str, Any] | None) -> str:
+    """The one-line argument of a call."""
+    if not args:
+        return ""
+    if name in ("Grep", "Glob"):
+        pattern, path = str(args.get("pattern") or ""), str(args.get("path") or "")
+        where = path or str(args.get("glob") or "")
+        return one_line(f"{pattern}  {where}".strip())
+    if name == "AskUser":
+        questions = args.get("questions")
+        if isinstance(questions, list) and questions and isinstance(questions[0], dict):
+            return one_line(str(cast("dict[str, Any]", questions[0]).get("question") or ""))
+        return ""
+    key = _MAIN_ARGUMENT.get(name)
+    if key is not None and isinstance(args.get(key), str | int):
+        return one_line(str(args[key]))
+    for value in args.values():
+        if isinstance(value, str) and value:
+            return one_line(value)
+    return one_line(json.dumps(args, ensure_ascii=False))
+
+
+def meta(item: ToolItem, key: str) -> Any:
+    """A value from the result's metadata: ours first, then the top level."""
+    ours = item.metadata.get("slipway")
+    if isinstance(ours, dict) and key in ours:
+        return cast("dict[str, Any]", ours)[key]
+    return item.metadata.get(key)
+
+
+def number(item: ToolItem, *keys: str) -> int | None:
+    """The first of ``keys`` in the metadata that is a whole number."""
+    for key in keys:
+        value = meta(item, key)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+    return None
+
+
+def diff_of(item: ToolItem) -> str:
+    """The unified diff of a Write or Edit: from the result, else from an Edit's own arguments."""
+    found = meta(item, "diff")
+    if isinstance(found, str) and found:
+        return found
+    if item.name == "Edit" and item.args and item.status in ("waiting", "running", "arguments"):
+        return edit_diff(item.args)
+    return ""
+
+
+def edit_diff(args: dict[str, Any]) -> str:
+    """A diff of the two strings of an Edit, without line numbers of the file."""
+    import difflib
+
+    old, new = args.get("old_string"), args.get("new_string")
+    if not isinstance(old, str) or not isinstance(new, str) or len(old) + len(new) > 100_000:
+        return ""
+    lines = difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=3)
+    return "\n".join(list(lines)[2:])
+
+
+def diff_counts(diff: str) -> tuple[int, int]:
+    """Lines added and removed by a unified diff; file headers do not count."""
+    added = removed = 0
+    in_hunk = not diff.startswith(("---", "+++", "diff "))
+    for line in diff.splitlines():
+        if line.startswith("@@"):
+            in_hunk = True
+        elif in_hunk and line.startswith("+"):
+            added += 1
+        elif in_hunk and line.startswith("-"):
+            removed += 1
+    return added, removed
+
+
+def note(item: ToolItem) -> str:
+    """The remark at the right of a card."""
+    match item.status:
+        case "arguments":
+            if item.args is not None or len(item.input) < 2_000:
+                return ""
+            return tr("{size} so far", size=figures.size(len(item.input)))
+        case "waiting":
+            return tr("waits for you")
+        case "running":
+            return ""
+        case "denied":
+            if item.decided in ("", "person"):
+                return tr("you denied it")
+            return tr("denied by a rule") if item.decided == "rule" else tr("not in this mode")
+        case "interrupted":
+            return tr("interrupted")
+        case "unknown":
+            return tr("outcome unknown")
+        case _:
+            return _joined(_figures(item), _time(item))
+
+
+def _joined(*parts: str) -> str:
+    return " · ".join(part for part in parts if part)
+
+
+def _time(item: ToolItem) -> str:
+    shown = item.seconds >= 1 or (item.name in ("Bash", "PowerShell") and item.seconds > 0)
+    return figures.duration(item.seconds) if shown else ""
+
+
+def _figures(item: ToolItem) -> str:
+    match item.name:
+        case "Bash" | "PowerShell":
+            return _shell_note(item)
+        case "Read":
+            return _read_note(item)
+        case "Write" | "Edit":
+            added, removed = diff_counts(diff_of(item))
+            if item.status == "error":
+                return tr("failed")
+            if added or removed:
+                return f"+{added} −{removed}"
+            return tr("no change") if meta(item, "diff") == "" else ""
+        case "Grep":
+            hits, files = number(item, "matches"), number(item, "files")
+            if hits is not None and files is not None:
+                return _joined(
+                    trn("{n} hit", "{n} hits", hits), trn("{n} file", "{n} files", files)
+                )
+            if hits is not None:
+                return trn("{n} hit", "{n} hits", hits)
+            if files is not None:
+                return trn("{n} file", "{n} files", files)
+        case "Glob":
+            if (found := number(item, "files", "matches", "count")) is not None:
+                return trn("{n} file", "{n} files", found)
+        case _:
+            pass
+    return tr("failed") if item.status == "error" else ""
+
+
+def _shell_note(item: ToolItem) -> str:
+    if meta(item, "timed_out") is True:
+        return tr("timed out")
+    code = number(item, "exit", "exit_code", "returncode")
+    if code is not None:
+        return tr("exit {code}", code=code)
+    return tr("failed") if item.status == "error" else ""
+
+
+def _read_note(item: ToolItem) -> str:
+    if item.status == "error":
+        return tr("failed")
+    first, last, of = (
+        number(item, "first_line", "start_line", "first"),
+        number(item, "last_line", "end_line", "last"),
+        number(item, "total_lines", "lines", "total"),
+    )
+    if first is not None and last is not None and of is not None:
+        if first <= 1 and last >= of:
+            return trn("{n} line", "{n} lines", of)
+        return tr(
+            "lines {first}–{last} of {total}",
+            first=figures.count(first),
+            last=figures.count(last),
+            total=figures.count(of),
+        )
+    if of is not None:
+        return trn("{n} line", "{n} lines", of)
+    return ""
