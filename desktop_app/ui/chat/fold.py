@@ -41,6 +41,8 @@ class Fold(LiveFold, ReplayFold):
                 item.newest = False
             if isinstance(item, ReplyItem):
                 self._join_head(item)
+        for item_id in [i for i in older.items if i.startswith("e:") and i in self.items]:
+            del older.items[item_id]  # the end of a turn that the border cut: shown already
         items = list(older.items.values())
         self.items = {**older.items, **self.items}
         self.orphans = older.orphans

@@ -196,12 +196,9 @@ class FoldBase:
         known = _ENDINGS.get(reason)
         if known is not None:
             tone, own_code, action = known
-            words = params if reason != "interrupted" else {}
-            self._add(
-                NoticeItem(
-                    f"e:{reply_id}", tone, own_code or code or "run.failed", words, (action,), reply_id
-                )
-            )
+            words = {} if reason == "interrupted" else params
+            card = own_code or code or "run.failed"
+            self._add(NoticeItem(f"e:{reply_id}", tone, card, words, (action,), reply_id))
 
     def _compacted(self, body: dict[str, Any], ts_us: int) -> None:
         self.remove("x:compaction")

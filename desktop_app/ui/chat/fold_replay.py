@@ -8,7 +8,7 @@ from typing import Any, cast
 from desktop_app.core.agent.base import HistoryEntry
 
 from .fold_base import FoldBase
-from .items import NoticeItem, TextItem, ToolItem
+from .items import NoticeItem, TextItem, ToolItem, UserItem
 from .records import data_name, output_text, shows, span_us, user_item_from
 
 
@@ -55,6 +55,8 @@ class ReplayFold(FoldBase):
                     self.orphans.append(entry)
                 self._undone(gen, entry.ts_us)
             case "turn.finished":
+                if not self._has_part(reply_id):
+                    self.orphans.append(entry)  # what it ends is older than this stretch
                 self._finish(
                     reply_id,
                     str(body.get("reason") or "completed"),
@@ -108,6 +110,14 @@ class ReplayFold(FoldBase):
                 item = ToolItem(f"o:{op_id}", reply_id, op_id, block_id, name)
                 item.set_input(raw if isinstance(raw, str) else "{}")
                 self._add(item)
+
+    def _has_part(self, reply_id: str) -> bool:
+        for item in reversed(self.items.values()):
+            if isinstance(item, TextItem | ToolItem) and item.reply_id == reply_id:
+                return True
+            if isinstance(item, UserItem):
+                break
+        return False
 
     def _tool_result(self, item: ToolItem, body: dict[str, Any]) -> None:
         block: dict[str, Any] = body.get("block") or {}

@@ -13,7 +13,7 @@ import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from PySide6.QtCore import QObject, Signal
 
@@ -27,7 +27,7 @@ from desktop_app.core.state import Mode
 from desktop_app.core.tasks import Tasks
 from desktop_app.ui import i18n
 from desktop_app.ui.bridge import Coalescer
-from desktop_app.ui.transcript.model import TranscriptModel
+from desktop_app.ui.transcript.rows import Row
 
 from .fold import Change, Fold
 from .items import CompactionItem, Item, NoticeItem, TextItem, ToolItem, UserItem
@@ -55,6 +55,20 @@ class Draft:
     cursor: int = 0
 
 
+class RowSink(Protocol):
+    """Where rows go: the part of ``TranscriptModel`` that a view model uses."""
+
+    def append(self, row: Row) -> Any: ...
+
+    def update(self, row: Row) -> Any: ...
+
+    def extend_text(self, row_id: str, text: str) -> Any: ...
+
+    def remove(self, row_id: str) -> Any: ...
+
+    def prepend(self, rows: Sequence[Row]) -> Any: ...
+
+
 class ChatViewModel(QObject):
     """One session as the chat page sees it."""
 
@@ -76,10 +90,12 @@ class ChatViewModel(QObject):
     filesTouched = Signal()
     finished = Signal(str)  # reason of the turn that ended
 
-    def __init__(self, voice: Voice | None = None, parent: QObject | None = None) -> None:
+    def __init__(
+        self, rows: RowSink, voice: Voice | None = None, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self.voice = voice or Voice()
-        self.rows = TranscriptModel(self)
+        self.rows = rows
         self.draft = Draft()
         self.conversation: Conversation | None = None
         self.approvals: list[Approval] = []
