@@ -1,0 +1,307 @@
+"""The approval card: what would be done, whole, and four answers. Real widgets, never elided."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from PySide6.QtCore import QElapsedTimer, QRectF, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QPainterPath, QPaintEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QPlainTextEdit,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from desktop_app.core.events import Approval
+from desktop_app.ui.i18n import tr
+from desktop_app.ui.theme import theme
+from desktop_app.ui.widgets.badge import StateGlyph
+from desktop_app.ui.widgets.base import Live
+from desktop_app.ui.widgets.buttons import Button
+from desktop_app.ui.widgets.labels import Label
+from desktop_app.ui.widgets.painting import box, hline
+
+from . import tool_words
+from .approval_words import Facts, facts
+from .foreign import ForeignBox, ForeignText
+
+_HEAD = 34
+_GRACE_MS = 350  # a key meant for the card before must not answer this one
+_LABEL = 64
+
+
+def text_of(approval: Approval) -> tuple[str, bool]:
+    """What is shown of a call: the whole command, the whole diff (True), or its arguments."""
+    preview = approval.preview
+    if isinstance(diff := preview.get("diff"), str) and diff:
+        return diff, True
+    if isinstance(command := preview.get("command"), str) and command:
+        return command, False
+    if isinstance(content := approval.arguments.get("content"), str):
+        return content, False
+    return json.dumps(approval.arguments, ensure_ascii=False, indent=2), False
+
+
+class ApprovalCard(Live, QFrame):
+    """One approval at a time, "n of m" when several wait.
+
+    ``decided(op_id, allowed, always, arguments)``; ``arguments`` is None unless the person edited
+    them. Y, A, E, N work while the card (or, through the page, the transcript) has the focus.
+    """
+
+    decided = Signal(str, bool, bool, object)
+
+    def __init__(self, parent: QWidget | None = None, *, grace_ms: int = _GRACE_MS) -> None:
+        super().__init__(parent)
+        self._approval: Approval | None = None
+        self._facts: Facts | None = None
+        self._place = (1, 1)
+        self._grace = grace_ms
+        self._shown = QElapsedTimer()
+        self._batch: set[str] = set()
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._build()
+        self.hide()
+
+    # -- building ---------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        px = theme().px
+        self._head = QWidget()
+        head = QHBoxLayout(self._head)
+        head.setContentsMargins(px(12), 0, px(12), 0)
+        head.setSpacing(px(8))
+        self._diamond = StateGlyph("waiting")
+        self._title = Label(lambda: tr("Waiting for your approval"), role="semibold")
+        self._count = Label("", tone="muted")
+        self._tool = Label("", tone="muted")
+        head.addWidget(self._diamond)
+        head.addWidget(self._title)
+        head.addStretch(1)
+        head.addWidget(self._count)
+        head.addWidget(self._tool)
+        self._head.setFixedHeight(px(_HEAD))
+
+        self.text = ForeignText(lambda: tr("What would be done"))
+        self._box = ForeignBox(self.text)
+        self.editor = QPlainTextEdit()
+        self.editor.setTabChangesFocus(True)
+        self.editor.setFont(theme().font("mono"))
+        self.editor.setFixedHeight(px(120))
+        self._error = Label("", role="small", tone="danger", wrap=True)
+
+        column = QVBoxLayout(self)
+        column.setContentsMargins(1, 1, 1, 1)
+        column.setSpacing(0)
+        column.addWidget(self._head)
+        body = QVBoxLayout()
+        body.setContentsMargins(px(13), px(10), px(13), px(12))
+        body.setSpacing(px(8))
+        for widget in (self._box, self.editor, self._error):
+            body.addWidget(widget)
+        body.addLayout(self._build_facts())
+        body.addSpacing(px(2))
+        body.addLayout(self._build_buttons())
+        column.addLayout(body)
+        self._edit_mode(False)
+
+    def _build_facts(self) -> QGridLayout:
+        px = theme().px
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(0)
+        grid.setVerticalSpacing(px(4))
+        grid.setColumnMinimumWidth(0, px(_LABEL))
+        grid.setColumnStretch(1, 1)
+        self._values: list[Label] = []
+        names = (lambda: tr("Touches"), lambda: tr("Risk"), lambda: tr("Always"))
+        top = Qt.AlignmentFlag.AlignTop
+        for row, name in enumerate(names):
+            grid.addWidget(Label(name, role="small", tone="faint"), row, 0, top)
+            value = Label("", role="small", wrap=True)
+            self._values.append(value)
+            if row < 2:
+                grid.addWidget(value, row, 1)
+        self._rule = Label("", role="mono", wrap=True, select=True)
+        always = QVBoxLayout()
+        always.setSpacing(px(2))
+        always.addWidget(self._rule)
+        always.addWidget(self._values[2])
+        grid.addLayout(always, 2, 1)
+        return grid
+
+    def _build_buttons(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(theme().px(8))
+        self.allow = Button(lambda: tr("Allow once"), variant="primary", keys="Y")
+        self.always = Button(lambda: tr("Always"), keys="A")
+        self.edit = Button(lambda: tr("Edit"), keys="E")
+        self.deny = Button(lambda: tr("Deny"), variant="danger", keys="N")
+        self.run = Button(lambda: tr("Allow what I wrote"), variant="primary")
+        self.cancel = Button(lambda: tr("Cancel"))
+        for button in (self.allow, self.always, self.edit, self.run, self.cancel):
+            row.addWidget(button)
+        row.addStretch(1)
+        row.addWidget(self.deny)
+        self.allow.clicked.connect(lambda: self._decide(True))
+        self.always.clicked.connect(lambda: self._decide(True, always=True))
+        self.deny.clicked.connect(lambda: self._decide(False))
+        self.edit.clicked.connect(self._begin_edit)
+        self.cancel.clicked.connect(lambda: self._edit_mode(False))
+        self.run.clicked.connect(self._run_edited)
+        return row
+
+    # -- showing ----------------------------------------------------------------------------
+
+    def show_approvals(self, approvals: list[Approval]) -> None:
+        """Show the first of ``approvals``; hidden when there are none."""
+        if not approvals:
+            self._approval = None
+            self._batch.clear()
+            self.hide()
+            return
+        waiting = {a.op_id for a in approvals}
+        if not waiting & self._batch:
+            self._batch.clear()
+        self._batch |= waiting
+        self._place = (len(self._batch) - len(waiting) + 1, len(self._batch))
+        if self._approval is None or self._approval.op_id != approvals[0].op_id:
+            self._approval = approvals[0]
+            text, is_diff = text_of(self._approval)
+            self.text.kind = "diff" if is_diff else "plain"
+            self.text.show_text(text)
+            self._edit_mode(False)
+            self._shown.restart()
+        self.retranslate()
+        self.show()
+
+    @property
+    def approval(self) -> Approval | None:
+        return self._approval
+
+    def retranslate(self) -> None:
+        if (approval := self._approval) is None:
+            return
+        self._facts = facts(approval, hidden=self.text.marked)
+        n, m = self._place
+        self._count.set_source(tr("{n} of {m}", n=n, m=m) if m > 1 else "")
+        self._tool.set_source(tool_words.title(approval.name))
+        for label, words in zip(
+            self._values,
+            (self._facts.touches, self._facts.risk, self._facts.rule_words),
+            strict=True,
+        ):
+            label.set_source(words)
+        self._values[1].set_tone("danger" if self._facts.level == "high" else "text")
+        self._rule.set_source(self._facts.rule)
+        self._rule.setVisible(bool(self._facts.rule))
+        self.always.setEnabled(bool(self._facts.rule))
+        self.always.setToolTip(self._facts.rule_words)
+        self.setAccessibleName(tr("Waiting for your approval"))
+        self.setAccessibleDescription(f"{self._facts.touches}. {self.text.toPlainText()[:2000]}")
+
+    # -- answering --------------------------------------------------------------------------
+
+    def _decide(
+        self, allowed: bool, *, always: bool = False, arguments: dict[str, Any] | None = None
+    ) -> None:
+        if self._approval is None or (always and not self.always.isEnabled()):
+            return
+        self.decided.emit(self._approval.op_id, allowed, always, arguments)
+
+    def handle_key(self, event: QKeyEvent) -> bool:
+        """Answer by key; True when the key was one of the card's. Ignored for a moment after a new
+        approval came up, with modifiers, and while arguments are being edited."""
+        if self._approval is None or not self.isVisible() or self.editor.isVisible():
+            return False
+        if event.modifiers() & ~Qt.KeyboardModifier.ShiftModifier or event.isAutoRepeat():
+            return False
+        actions = {
+            Qt.Key.Key_Y: lambda: self._decide(True),
+            Qt.Key.Key_A: lambda: self._decide(True, always=True),
+            Qt.Key.Key_N: lambda: self._decide(False),
+            Qt.Key.Key_E: self._begin_edit,
+        }
+        action = actions.get(Qt.Key(event.key()))
+        if action is None:
+            return False
+        if self._shown.elapsed() >= self._grace:
+            action()
+        return True
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if self.editor.isVisible() and event.key() == Qt.Key.Key_Escape:
+            self._edit_mode(False)
+        elif not self.handle_key(event):
+            super().keyPressEvent(event)
+
+    # -- editing ----------------------------------------------------------------------------
+
+    def _begin_edit(self) -> None:
+        if (approval := self._approval) is None:
+            return
+        command = approval.arguments.get("command")
+        if isinstance(command, str):
+            self.editor.setPlainText(command)
+        else:
+            text = json.dumps(approval.arguments, ensure_ascii=False, indent=2)
+            self.editor.setPlainText(text)
+        self.editor.setAccessibleName(tr("Arguments of the call"))
+        self._edit_mode(True)
+        self.editor.setFocus()
+
+    def _edit_mode(self, on: bool) -> None:
+        had_focus = self.editor.hasFocus()
+        for widget in (self.editor, self.run, self.cancel):
+            widget.setVisible(on)
+        for widget in (self._box, self.allow, self.always, self.edit):
+            widget.setVisible(not on)
+        self._show_error("")
+        if not on and had_focus:
+            self.setFocus()
+
+    def _show_error(self, words: str) -> None:
+        self._error.set_source(words)
+        self._error.setVisible(bool(words))
+
+    def _run_edited(self) -> None:
+        if (approval := self._approval) is None:
+            return
+        text = self.editor.toPlainText()
+        if isinstance(approval.arguments.get("command"), str):
+            if not text.strip():
+                self._show_error(tr("The command is empty"))
+                return
+            self._decide(True, arguments={**approval.arguments, "command": text})
+            return
+        try:
+            value: Any = json.loads(text)
+        except ValueError as error:
+            self._show_error(tr("This is not JSON: {why}", why=str(error)))
+            return
+        if not isinstance(value, dict):
+            self._show_error(tr("The arguments must be one JSON object"))
+            return
+        self._decide(True, arguments=value)
+
+    # -- look -------------------------------------------------------------------------------
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        color = theme().color
+        rect = QRectF(self.rect())
+        radius = theme().radius("card")
+        box(painter, rect, radius, color("raised"))
+        path = QPainterPath()
+        path.addRoundedRect(rect, radius, radius)
+        painter.setClipPath(path)
+        head = QRectF(self._head.geometry()).adjusted(0, -1, 0, 0)
+        painter.fillRect(head, color("warning-soft"))
+        hline(painter, 0, self.width(), head.bottom() - 1, color("border"))
+        painter.setClipping(False)
+        box(painter, rect, radius, None, color("warning"), 2 if self.hasFocus() else 1)
