@@ -157,6 +157,13 @@ class ChatViewModel(QObject):
     def item(self, row_id: str) -> Item | None:
         return self._fold.items.get(row_id)
 
+    def row_of(self, ref: str) -> str | None:
+        """The loaded row of a context item's ``ref``: an operation, a message or a block."""
+        for prefix in "outhc":
+            if f"{prefix}:{ref}" in self._fold.items:
+                return f"{prefix}:{ref}"
+        return None
+
     def items(self) -> list[Item]:
         """Everything that is loaded, oldest first."""
         return list(self._fold.items.values())

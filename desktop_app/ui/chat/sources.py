@@ -1,0 +1,114 @@
+"""What the chat page needs beside the conversation: names, models, files, tools, skills.
+
+One object, made by whoever composes the window; everything slow is a coroutine.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from desktop_app.core.models.base import ModelInfo
+from desktop_app.core.workspaces.backend import Backend
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEntry:
+    """A tool as a list shows it. ``group`` is empty for built-in ones, else the MCP server."""
+
+    name: str
+    description: str
+    tokens: int
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SkillEntry:
+    """A skill. ``problem`` is a code with parameters when it cannot be loaded."""
+
+    name: str
+    description: str
+    tokens: int
+    problem: tuple[str, dict[str, Any]] | None = None
+
+
+async def _nothing() -> list[Any]:
+    return []
+
+
+async def _no_examples() -> list[str]:
+    return []
+
+
+@dataclass(slots=True)
+class ChatSources:
+    """``count`` estimates the tokens of a text (quick, for short texts). ``local`` says that the
+    backend's paths are paths of this computer: then files can be opened and revealed.
+    ``backend`` is None while the workspace is missing; ``missing`` says why, as a code."""
+
+    workspace_name: str = ""
+    workspace_kind: str = "local"
+    backend: Backend | None = None
+    local: bool = True
+    missing: tuple[str, dict[str, Any]] | None = None
+    agent: str = ""
+    models: Callable[[], list[ModelInfo]] = list
+    current_model: Callable[[], ModelInfo | None] = lambda: None
+    count: Callable[[str], int] | None = None
+    tools: Callable[[], Awaitable[list[ToolEntry]]] = _nothing
+    skills: Callable[[], Awaitable[list[SkillEntry]]] = _nothing
+    examples: Callable[[], Awaitable[list[str]]] = _no_examples
+    extra: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def cwd(self) -> str | None:
+        """The working folder as a path of this computer; None on remote backends."""
+        return self.backend.cwd if self.backend is not None and self.local else None
+
+
+def tool_entries(tools: Iterable[Any], count: Callable[[str], int]) -> list[ToolEntry]:
+    """Entries of tool objects; the tokens are those of the schema that the model sees."""
+    made: list[ToolEntry] = []
+    for tool in tools:
+        schema = {
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": tool.parameters,
+        }
+        tokens = count(json.dumps(schema, ensure_ascii=False))
+        group = str(getattr(tool, "server", "") or "")
+        made.append(ToolEntry(tool.name, tool.description, tokens, group))
+    return made
+
+
+def first_sentence(text: str) -> str:
+    """The first sentence of a description, for one line."""
+    text = " ".join(text.split())
+    for end in (". ", "。"):
+        at = text.find(end)
+        if at > 0:
+            return text[: at + 1]
+    return text
+
+
+def example_prompts(names: Sequence[str]) -> list[tuple[str, dict[str, str]]]:
+    """Which three examples fit a folder with these entries (folders end in "/"); ids with the
+    names they speak of. The page has the words."""
+    files = [n for n in names if not n.endswith("/") and not n.startswith(".")]
+    folders = [n for n in names if n.endswith("/") and not n.startswith(".")]
+    texts = [n for n in files if n.lower().endswith((".md", ".txt", ".rst"))]
+    tables = [n for n in files if n.lower().endswith((".csv", ".tsv"))]
+    chosen: list[tuple[str, dict[str, str]]] = []
+    if tables:
+        chosen.append(("summarise_table", {"name": tables[0]}))
+    if texts:
+        chosen.append(("summarise_text", {"name": texts[0]}))
+    if folders:
+        chosen.append(("explore_folder", {"name": folders[0].rstrip("/")}))
+    if len(files) > 3:
+        chosen.append(("organise", {}))
+    for fallback in ("overview", "find_word", "write_readme"):
+        chosen.append((fallback, {}))
+    return chosen[:3]
