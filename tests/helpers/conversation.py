@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -194,6 +194,8 @@ class FakeConversation:
         self.undo_events: list[ev.Event] = []
         self.fail_next: Exception | None = None
         self.reply_id = ""
+        self.resumable: str | None = None
+        self.listeners: list[Callable[[ev.Event], None]] = []
         self._running = False
         self._stop = asyncio.Event()
         self._blocks: dict[str, dict[str, Any]] = {}
@@ -264,7 +266,7 @@ class FakeConversation:
                         "block": event.result.model_dump(),
                         "seconds": event.seconds,
                         "offload": event.offloaded,
-                        "blob": {"sha256": "0", "bytes": event.whole_bytes},
+                        "whole_bytes": event.whole_bytes,
                     },
                 )
             case ev.CompactionFinished(record=made):
@@ -329,7 +331,7 @@ class FakeConversation:
                         asked.append(step.approval)
                     if isinstance(step, ev.QuestionAsked):
                         questions.append(Question(step.op_id, step.questions))
-                    if isinstance(step, ev.ContextChanged):
+                    if isinstance(step, ev.ContextChanged | ev.CompactionOffered):
                         self.measure = step.breakdown
                     self._journal(step)
                     if isinstance(step, ev.RunFinished):
@@ -436,7 +438,17 @@ class FakeConversation:
         self.calls.append("undo")
         made: ev.Event = ev.CompactionUndone(self.made[-1].gen)
         self._journal(made)
+        self.tell(made)
         return [made]
+
+    def listen(self, listener: Callable[[ev.Event], None]) -> Callable[[], None]:
+        self.listeners.append(listener)
+        return lambda: self.listeners.remove(listener)
+
+    def tell(self, event: ev.Event) -> None:
+        """Something beside a run."""
+        for listener in list(self.listeners):
+            listener(event)
 
     async def set_mode(self, mode: Mode) -> None:
         self.permissions.mode = mode
@@ -446,6 +458,7 @@ class FakeConversation:
 
     async def set_title(self, title: str) -> None:
         self.title = title
+        self.tell(ev.TitleChanged(title))
 
     async def add_rule(self, rule: dict[str, Any]) -> None:
         self.calls.append("add_rule")

@@ -14,6 +14,7 @@ class RowList:
     def __init__(self) -> None:
         self.by_id: dict[str, Row] = {}
         self.changes = 0
+        self.has_older = False
 
     def append(self, row: Row) -> None:
         assert row.id not in self.by_id, row.id
@@ -35,7 +36,8 @@ class RowList:
         del self.by_id[row_id]
         self.changes += 1
 
-    def prepend(self, rows: Sequence[Row]) -> None:
+    def prepend(self, rows: Sequence[Row], has_older: bool = False) -> None:
+        self.has_older = has_older
         assert not ({r.id for r in rows} & set(self.by_id))
         self.by_id = {**{r.id: replace(r) for r in rows}, **self.by_id}
         self.changes += 1

@@ -8,7 +8,7 @@ stops the run.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -99,6 +99,17 @@ class Conversation(Protocol):
 
     @property
     def pending(self) -> Pending | None: ...
+
+    @property
+    def resumable(self) -> str | None:
+        """The reply that ended early (a stop, an error, a killed process) and that ``go_on`` would
+        continue; None when there is none or something runs or waits."""
+        ...
+
+    def listen(self, listener: Callable[[Event], None]) -> Callable[[], None]:
+        """Hear every event, of runs and beside them (titles, offloads delivered, undo); returns
+        the way to stop. Called on the event loop, in order."""
+        ...
 
     @property
     def state(self) -> AgentState: ...

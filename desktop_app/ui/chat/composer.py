@@ -270,7 +270,7 @@ class Composer(Live, QFrame):
 
     def _task_failed(self, name: str, error: BaseException) -> None:
         log.error("composer task %s failed", name, exc_info=error)
-        self.failed.emit("app.unexpected", {"error": type(error).__name__, "where": name})
+        self.failed.emit("run.crashed", {"error": type(error).__name__, "detail": str(error)[:500]})
 
     async def close_tasks(self) -> None:
         """Cancel what is still being read."""

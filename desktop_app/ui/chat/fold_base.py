@@ -21,6 +21,7 @@ from .items import (
     ToolItem,
     UserItem,
 )
+from .records import without_reminder
 
 ChangeKind = Literal["append", "update", "extend", "remove"]
 
@@ -148,6 +149,9 @@ class FoldBase:
                 gone.append(item.id)
             if item.id == "x:draft":
                 gone.append(item.id)
+            if item.id.startswith("r:") and isinstance(item, NoticeItem) and item.actions:
+                item.actions = ()
+                self.touch(item.id)
         for item_id in gone:
             self.remove(item_id)
 
@@ -166,6 +170,7 @@ class FoldBase:
         whole_bytes: int,
     ) -> None:
         item.status = _STATUS.get(state, "unknown")
+        text = without_reminder(text)
         item.output = text[:RESULT_CHARS]
         item.dropped = max(0, len(text) - RESULT_CHARS)
         item.metadata = metadata

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, is_dataclass
+from typing import Any
 
 from desktop_app.core import events as ev
 
@@ -46,6 +47,8 @@ class LiveFold(FoldBase):
                 )
             case ev.CompactionUndone(gen=gen):
                 self._undone(gen, self._clock())
+            case ev.Notice(code="outbox", params=params):
+                self._outbox(dict(params))
             case ev.Notice(code=code, params=params):
                 self.put(NoticeItem(f"x:{code}", "info", code, dict(params)))
             case ev.RunFinished(reply_id=reply_id, reason=reason, code=code, params=params):
@@ -53,6 +56,13 @@ class LiveFold(FoldBase):
                 self._finish(reply_id, reason, code, dict(params))
             case _:
                 self._tool_event(event)
+
+    def _outbox(self, params: dict[str, Any]) -> None:
+        """Offloads on their way are no news; those that cannot be delivered are."""
+        if params.get("pending") and params.get("error"):
+            self.put(NoticeItem("x:outbox", "warning", "outbox", params))
+        else:
+            self.remove("x:outbox")
 
     def _text_delta(self, event: ev.TextDelta) -> None:
         if not event.text:

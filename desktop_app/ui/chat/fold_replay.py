@@ -89,6 +89,7 @@ class ReplayFold(FoldBase):
         shown = [b for b in blocks if isinstance(b, dict) and shows(cast("dict[str, Any]", b))]
         if not shown:
             return
+        cut = body.get("finish") == "interrupted"
         reply = self._reply(reply_id, ts_us, str(body.get("model") or ""))
         nth = 0
         for block in cast("list[dict[str, Any]]", shown):
@@ -99,7 +100,9 @@ class ReplayFold(FoldBase):
                 reply.thinking_us += span_us(block.get("created_at"), block.get("finished_at"))
                 self.touch(reply.id)
             elif kind == "text":
-                self._add(TextItem(f"t:{block_id}", reply_id, str(block["text"])))
+                last = block is shown[-1]
+                text = str(block["text"])
+                self._add(TextItem(f"t:{block_id}", reply_id, text, stopped=cut and last))
             elif kind == "data":
                 self._add(TextItem(f"t:{block_id}", reply_id, f"*{data_name(block)}*"))
             elif kind == "tool_call":
@@ -124,8 +127,6 @@ class ReplayFold(FoldBase):
         offload: Any = body.get("offload")
         path = offload.get("path") if isinstance(offload, dict) else offload
         whole = body.get("whole_bytes")
-        if whole is None and isinstance(body.get("blob"), dict):
-            whole = body["blob"].get("bytes")
         self._result(
             item,
             str(block.get("state") or "success"),

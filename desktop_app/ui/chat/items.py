@@ -38,6 +38,7 @@ class ReplyItem:
     thinking: dict[str, str] = field(default_factory=dict[str, str])  # block id -> text
     thinking_us: int = 0  # total time of finished thinking blocks
     thinking_open: str = ""  # block id under way
+    expanded: bool = False
 
 
 @dataclass(slots=True)
@@ -71,6 +72,7 @@ class ToolItem:
     offloaded: str = ""
     whole_bytes: int = 0
     decided: Literal["", "person", "rule", "mode"] = ""
+    expanded: bool | None = None  # what the person chose; None: as its state calls for
 
     def set_input(self, value: str | dict[str, Any]) -> None:
         """Take whole arguments, as JSON text or parsed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import Any, cast
 
@@ -9,6 +10,19 @@ from desktop_app.core.agent.base import HistoryEntry
 from desktop_app.core.messages import DataBlock, Msg, TextBlock
 
 from .items import UserItem
+
+_ATTACHMENT = re.compile(r"""path=(?P<quote>['"])(?P<path>.*)(?P=quote)""", re.DOTALL)
+# What the loop tells the model at the end of a result; the card says it in its own words.
+_REMINDER = re.compile(
+    r"\s*<system-reminder>(?:(?!</?system-reminder>).)*</system-reminder>\s*\Z", re.DOTALL
+)
+
+
+def without_reminder(text: str) -> str:
+    """A tool's output without the note to the model at its end."""
+    if not text.endswith("</system-reminder>"):
+        return text
+    return _REMINDER.sub("", text)
 
 
 def shows(block: dict[str, Any]) -> bool:
@@ -44,8 +58,13 @@ def span_us(start: Any, end: Any) -> int:
 
 def user_item(msg: Msg, ts_us: int) -> UserItem:
     """A person's message from a live event."""
-    texts = [b.text for b in msg.content if isinstance(b, TextBlock)]
-    names = [b.name or b.source.media_type for b in msg.content if isinstance(b, DataBlock)]
+    texts: list[str] = []
+    names: list[str] = []
+    for block in msg.content:
+        if isinstance(block, TextBlock):
+            _text_part(block.text, (block.model_extra or {}).get("slipway"), texts, names)
+        elif isinstance(block, DataBlock):
+            names.append(block.name or block.source.media_type)
     return _user_of(msg.id, texts, names, msg.metadata, ts_us)
 
 
@@ -57,8 +76,13 @@ def user_item_from(msg: dict[str, Any], entry: HistoryEntry) -> UserItem:
         if isinstance(content, str)
         else [b for b in content or () if isinstance(b, dict)]
     )
-    texts = [str(b.get("text") or "") for b in blocks if b.get("type") == "text"]
-    names = [data_name(b) for b in blocks if b.get("type") == "data"]
+    texts: list[str] = []
+    names: list[str] = []
+    for block in blocks:
+        if block.get("type") == "text":
+            _text_part(str(block.get("text") or ""), block.get("slipway"), texts, names)
+        elif block.get("type") == "data":
+            names.append(data_name(block))
     metadata = msg.get("metadata")
     return _user_of(
         str(msg.get("id") or entry.seq),
@@ -67,6 +91,14 @@ def user_item_from(msg: dict[str, Any], entry: HistoryEntry) -> UserItem:
         metadata if isinstance(metadata, dict) else {},
         entry.ts_us,
     )
+
+
+def _text_part(text: str, kind: Any, texts: list[str], names: list[str]) -> None:
+    """A text block of a person's message: words, or the note that names an attached file."""
+    if kind != "attachment":
+        texts.append(text)
+    elif (found := _ATTACHMENT.search(text)) is not None:
+        names.append(found["path"])
 
 
 def data_name(block: dict[str, Any]) -> str:

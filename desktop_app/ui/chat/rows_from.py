@@ -88,6 +88,7 @@ def _header(item: ReplyItem, voice: Voice) -> HeaderRow:
         figures.clock(item.ts_us),
         thinking,
         label,
+        item.expanded,
     )
 
 
@@ -110,8 +111,16 @@ def _tool(item: ToolItem, voice: Voice) -> ToolRow:
         diff=diff,
         offload=offload,
         actions=tuple(actions),
-        expanded=item.status == "error",
+        expanded=_is_open(item),
     )
+
+
+def _is_open(item: ToolItem) -> bool:
+    """What a person opened or closed stays so; else output is shown while it comes, and what
+    failed."""
+    if item.expanded is not None:
+        return item.expanded
+    return item.status == "error" or (item.status == "running" and bool(item.output))
 
 
 def _offload_line(item: ToolItem, voice: Voice) -> str:
@@ -232,6 +241,8 @@ def notice_words(item: NoticeItem) -> tuple[str, str]:
             )
         case "run.recovered":
             return _recovered(item)
+        case "outbox":
+            return _outbox(item)
         case "journal.record":
             return (
                 tr("One entry of this session cannot be read"),
@@ -240,6 +251,16 @@ def notice_words(item: NoticeItem) -> tuple[str, str]:
         case _:
             words = describe(item.code, item.params)
             return words.title, "\n".join(part for part in (words.reason, words.fix) if part)
+
+
+def _outbox(item: NoticeItem) -> tuple[str, str]:
+    n = int(item.params.get("pending") or 0)
+    title = trn("{n} file waits for the workspace", "{n} files wait for the workspace", n)
+    reason = ""
+    if code := item.params.get("error"):
+        reason = describe(str(code), item.params).reason
+    kept = tr("Nothing is lost: it is kept here and delivered when the workspace can be reached.")
+    return title, "\n".join(part for part in (reason, kept) if part)
 
 
 def _recovered(item: NoticeItem) -> tuple[str, str]:

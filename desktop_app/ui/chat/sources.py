@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from desktop_app.core.models.base import ModelInfo
@@ -38,10 +38,6 @@ async def _nothing() -> list[Any]:
     return []
 
 
-async def _no_examples() -> list[str]:
-    return []
-
-
 @dataclass(slots=True)
 class ChatSources:
     """``count`` estimates the tokens of a text (quick, for short texts). ``local`` says that the
@@ -59,8 +55,6 @@ class ChatSources:
     count: Callable[[str], int] | None = None
     tools: Callable[[], Awaitable[list[ToolEntry]]] = _nothing
     skills: Callable[[], Awaitable[list[SkillEntry]]] = _nothing
-    examples: Callable[[], Awaitable[list[str]]] = _no_examples
-    extra: dict[str, Any] = field(default_factory=dict[str, Any])
 
     @property
     def cwd(self) -> str | None:
@@ -81,6 +75,19 @@ def tool_entries(tools: Iterable[Any], count: Callable[[str], int]) -> list[Tool
         group = str(getattr(tool, "server", "") or "")
         made.append(ToolEntry(tool.name, tool.description, tokens, group))
     return made
+
+
+def skill_entries(skills: Iterable[Any], count: Callable[[str], int]) -> list[SkillEntry]:
+    """Entries of ``core.skills.Skill`` objects; the tokens are those of the line in the prompt."""
+    return [
+        SkillEntry(
+            skill.name,
+            skill.description,
+            count(f"- {skill.name}: {skill.description}"),
+            (skill.error, {"name": skill.name, **skill.params}) if skill.error else None,
+        )
+        for skill in skills
+    ]
 
 
 def first_sentence(text: str) -> str:

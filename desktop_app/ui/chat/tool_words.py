@@ -197,7 +197,9 @@ def _figures(item: ToolItem) -> str:
         case "Read":
             return _read_note(item)
         case "Write" | "Edit":
-            added, removed = diff_counts(diff_of(item))
+            added, removed = number(item, "added"), number(item, "removed")
+            if added is None or removed is None:
+                added, removed = diff_counts(diff_of(item))
             if item.status == "error":
                 return tr("failed")
             if added or removed:
@@ -214,7 +216,7 @@ def _figures(item: ToolItem) -> str:
             if files is not None:
                 return trn("{n} file", "{n} files", files)
         case "Glob":
-            if (found := number(item, "files", "matches", "count")) is not None:
+            if (found := number(item, "matches")) is not None:
                 return trn("{n} file", "{n} files", found)
         case _:
             pass
@@ -233,20 +235,24 @@ def _shell_note(item: ToolItem) -> str:
 def _read_note(item: ToolItem) -> str:
     if item.status == "error":
         return tr("failed")
-    first, last, of = (
-        number(item, "first_line", "start_line", "first"),
-        number(item, "last_line", "end_line", "last"),
-        number(item, "total_lines", "lines", "total"),
+    image = meta(item, "image")
+    if isinstance(image, dict):
+        size = cast("dict[str, Any]", image).get("bytes")
+        return figures.size(size) if isinstance(size, int) else ""
+    lines = meta(item, "lines")
+    if not isinstance(lines, dict):
+        return ""
+    span = cast("dict[str, Any]", lines)
+    first, last, total = span.get("from"), span.get("to"), span.get("total")
+    if not (isinstance(first, int) and isinstance(last, int)):
+        return ""
+    if not isinstance(total, int):  # the end was not looked for
+        return tr("lines {first}–{last}", first=figures.count(first), last=figures.count(last))
+    if first <= 1 and last >= total:
+        return trn("{n} line", "{n} lines", total)
+    return tr(
+        "lines {first}–{last} of {total}",
+        first=figures.count(first),
+        last=figures.count(last),
+        total=figures.count(total),
     )
-    if first is not None and last is not None and of is not None:
-        if first <= 1 and last >= of:
-            return trn("{n} line", "{n} lines", of)
-        return tr(
-            "lines {first}–{last} of {total}",
-            first=figures.count(first),
-            last=figures.count(last),
-            total=figures.count(of),
-        )
-    if of is not None:
-        return trn("{n} line", "{n} lines", of)
-    return ""

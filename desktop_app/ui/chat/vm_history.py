@@ -1,0 +1,108 @@
+"""Loading a conversation's history: the newest records first, older ones when asked for."""
+
+from __future__ import annotations
+
+from desktop_app.core.agent.base import Conversation
+from desktop_app.core.errors import SlipwayError
+
+from .fold import Fold
+from .items import NoticeItem, TextItem
+from .rows_from import row_from
+from .vm_state import ChatState
+
+PAGE = 120  # records of history fetched at once
+
+
+class ChatHistory(ChatState):
+    """Opens a conversation and pages through its past."""
+
+    # -- opening ----------------------------------------------------------------------------
+
+    def open(self, conversation: Conversation) -> None:
+        """Show ``conversation``: its newest records now, older ones when asked for."""
+        self.conversation = conversation
+        self._deaf = conversation.listen(self._heard)
+        self.voice.writable = conversation.writable
+        self._background.replace(self._open(conversation), name="open")
+
+    async def _open(self, conversation: Conversation) -> None:
+        self._loading = True
+        try:
+            history = await conversation.history(limit=PAGE)
+            for entry in history.entries:
+                self._fold.entry(entry)
+            self.at_start = history.at_start
+            self._oldest = history.entries[0].seq if history.entries else None
+            self._take_pending()
+            waiting = {a.op_id for a in self.approvals} | {q.op_id for q in self.questions}
+            self._fold.settle(waiting, running=conversation.activity == "running")
+            self._show_cut(conversation)
+            self._apply()
+            self.rows.has_older = not self.at_start
+        except SlipwayError as error:
+            self.openFailed.emit(error.code, error.params)
+            return
+        finally:
+            self._loading = False
+        state = conversation.state
+        self.tasks_list = [t.model_dump() for t in state.tasks_context.tasks]
+        self.opened.emit()
+        self.titleChanged.emit(self.title)
+        self._emit_run_state()
+        await self._refresh_context()
+
+    def _show_cut(self, conversation: Conversation) -> None:
+        """A turn that a dead process left open: its text, and the way on."""
+        if conversation.activity != "idle":
+            return
+        if text := conversation.draft():
+            self._fold.put(TextItem("x:draft", "", text, stopped=True))
+        last = next(reversed(self._fold.items.values()), None)
+        ended = isinstance(last, NoticeItem) and last.id.startswith("e:")
+        if isinstance(last, NoticeItem) and last.id.startswith("r:"):
+            last.actions = ("continue",)
+            self._fold.touch(last.id)
+        elif (text or conversation.resumable is not None) and not ended and last is not None:
+            notice = NoticeItem("x:draft-notice", "warning", "run.cut", {}, ("continue",))
+            self._fold.put(notice)
+
+    async def _refresh_context(self) -> None:
+        if self.conversation is None:
+            return
+        try:
+            self.compactions = await self.conversation.compactions()
+            self.breakdown = await self.conversation.breakdown()
+        except SlipwayError as error:
+            self.failed.emit(error.code, error.params)
+            return
+        if not self.points:
+            for record in self.compactions:
+                self.points += [record.before, record.after]
+        self._point(self.breakdown.total)
+        self.compactionsChanged.emit()
+        self.contextChanged.emit()
+
+    def load_older(self) -> None:
+        """Fetch the records before the oldest one shown."""
+        if self._loading or self.at_start or self._oldest is None or self.conversation is None:
+            return
+        self._loading = True
+        self._background.start(self._load_older(self.conversation, self._oldest), name="older")
+
+    async def _load_older(self, conversation: Conversation, before: int) -> None:
+        try:
+            history = await conversation.history(before=before, limit=PAGE)
+            older = Fold()
+            for entry in [*history.entries, *self._fold.orphans]:
+                older.entry(entry)
+            older.settle((), running=False)
+            self.at_start = history.at_start
+            self._oldest = history.entries[0].seq if history.entries else self._oldest
+            items = self._fold.prepend(older)
+            self._apply()
+            older_rows = [row_from(item, self.voice) for item in items]
+            self.rows.prepend(older_rows, has_older=not self.at_start)
+        except SlipwayError as error:
+            self.failed.emit(error.code, error.params)
+        finally:
+            self._loading = False
