@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from desktop_app.ui.errors import describe
-from desktop_app.ui.i18n import tr, trn
+from desktop_app.ui.i18n import tr, trc, trn
 from desktop_app.ui.transcript.rows import (
     Action,
     CompactionRow,
@@ -165,7 +165,7 @@ def _compaction(item: CompactionItem, voice: Voice) -> CompactionRow:
         title = tr("Compaction undone {time}", time=figures.clock(item.undone_us))
         detail = tr("The conversation is as it was: {before} instead of {after} tokens", **sizes)
         return CompactionRow(item.id, title, detail, before, before, ())
-    actions = [Action("view_summary", tr("View"))]
+    actions = [Action("view_summary", trc("compaction", "View"))]
     if item.newest and voice.writable:
         actions.append(Action("undo_compaction", tr("Undo"), "undo-2"))
     return CompactionRow(
