@@ -1,0 +1,1 @@
+"""Settings: the dialog, and making them so."""

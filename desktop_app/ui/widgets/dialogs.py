@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
@@ -303,7 +303,10 @@ class FactRow(QWidget):
         row.addWidget(name, 0, Qt.AlignmentFlag.AlignTop)
         column = QVBoxLayout()
         column.setSpacing(theme().px(3))
-        column.addWidget(control, 0, Qt.AlignmentFlag.AlignVCenter)
+        # Fields take the width, segments and switches keep their own.
+        fixed = control.sizePolicy().horizontalPolicy() == QSizePolicy.Policy.Fixed
+        side = Qt.AlignmentFlag.AlignLeft if fixed else Qt.AlignmentFlag(0)
+        column.addWidget(control, 0, side)
         if say(hint):
             column.addWidget(Label(hint, role="caption", tone="faint", wrap=True))
         row.addLayout(column, 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from typing import Literal
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
@@ -17,8 +18,8 @@ Tone = Literal["text", "muted", "faint", "danger", "warning", "success", "disabl
 
 
 class Label(Live, QLabel):
-    """Words in a text style. Plain text unless ``rich``; wraps when ``wrap``. ``select`` lets a
-    person copy them."""
+    """Words in a text style. With ``wrap`` they flow over lines of the style's line height;
+    ``select`` lets a person copy them. The text is always taken literally."""
 
     def __init__(
         self,
@@ -34,7 +35,9 @@ class Label(Live, QLabel):
         self._source = text
         self._role = role
         self._tone = tone
-        self.setTextFormat(Qt.TextFormat.PlainText)
+        self._plain = ""
+        # Only rich text knows of line heights; what is shown is escaped.
+        self.setTextFormat(Qt.TextFormat.RichText if wrap else Qt.TextFormat.PlainText)
         self.setWordWrap(wrap)
         if select:
             flags = Qt.TextInteractionFlag
@@ -51,13 +54,26 @@ class Label(Live, QLabel):
         self._tone = tone
         self.restyle()
 
+    def text(self) -> str:
+        """The words themselves."""
+        return self._plain
+
     def retranslate(self) -> None:
-        self.setText(say(self._source))
+        self._plain = say(self._source)
+        self.setAccessibleName(self._plain)
+        if not self.wordWrap():
+            self.setText(self._plain)
+            return
+        words = html.escape(self._plain).replace("\n", "<br>")
+        height = theme().line(self._role)
+        style = f"line-height: {height}px; white-space: pre-wrap"
+        self.setText(f'<p style="{style}">{words}</p>' if words else "")
 
     def restyle(self) -> None:
         font = theme().font(self._role)
         if self.font() != font:
             self.setFont(font)
+            self.retranslate()
         palette = self.palette()
         palette.setColor(self.foregroundRole(), theme().color(self._tone))
         if palette != self.palette():

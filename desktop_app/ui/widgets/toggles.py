@@ -146,6 +146,9 @@ class _Part(Live, Ringed, QAbstractButton):
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.retranslate()
 
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
     def retranslate(self) -> None:
         self.setText(say(self.source))
         self.setAccessibleName(" ".join(filter(None, (self.text(), say(self.count)))))

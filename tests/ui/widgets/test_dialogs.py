@@ -1,0 +1,143 @@
+"""Dialogs: the safe choice first, nothing hidden, answers as awaitables."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QDialog, QWidget
+
+from desktop_app.ui.bridge import confirm, show
+from desktop_app.ui.widgets import ConfirmDialog, Label, TextPrompt, TrustDialog
+from desktop_app.ui.widgets.dialogs import visible
+
+
+@pytest.fixture
+def parent(qtbot):
+    widget = QWidget()
+    widget.resize(700, 500)
+    qtbot.addWidget(widget)
+    widget.show()
+    qtbot.waitExposed(widget)
+    widget.activateWindow()
+    return widget
+
+
+def words(dialog: QDialog) -> list[str]:
+    return [label.text() for label in dialog.findChildren(Label)]
+
+
+async def opened(parent: QWidget, kind: type[QDialog]):
+    while True:
+        dialog = parent.findChild(kind)
+        if dialog is not None and dialog.isVisible():
+            return dialog
+        await asyncio.sleep(0)
+
+
+def answer(parent, run, key: Qt.Key) -> bool:
+    async def go():
+        loop = asyncio.get_running_loop()
+        asking = loop.create_task(
+            confirm(
+                parent,
+                title="Delete it?",
+                text="Gone for good.",
+                action="Delete",
+                danger=True,
+                kept=["1 session"],
+                lost=["work/tmp, 4.9 GB"],
+            )
+        )
+        dialog = await opened(parent, ConfirmDialog)
+        assert {"1 session", "work/tmp, 4.9 GB", "Gone for good."} <= set(words(dialog))
+        loop.call_soon(QTest.keyClick, dialog, key)
+        return await asking
+
+    return run(go())
+
+
+def test_enter_and_escape_do_not_destroy(parent, run):
+    assert answer(parent, run, Qt.Key.Key_Return) is False
+    assert answer(parent, run, Qt.Key.Key_Escape) is False
+
+
+def test_the_dangerous_button_confirms(parent, run, qtbot):
+    async def go():
+        loop = asyncio.get_running_loop()
+        asking = loop.create_task(
+            confirm(parent, title="T", text="x", action="Delete", danger=True)
+        )
+        dialog = await opened(parent, ConfirmDialog)
+        assert dialog.go.variant == "danger"
+        assert dialog.cancel.isDefault()
+        loop.call_soon(QTest.mouseClick, dialog.go, Qt.MouseButton.LeftButton)
+        return await asking
+
+    assert run(go()) is True
+
+
+def test_a_harmless_question_goes_on_with_enter(parent, qtbot):
+    dialog = ConfirmDialog(parent, title="T", text="x", action="Go")
+    assert dialog.go.isDefault()
+    assert dialog.go.variant == "primary"
+    dialog.deleteLater()
+
+
+def test_prompt_checks_while_typing(parent, run):
+    async def go():
+        dialog = TextPrompt(
+            parent,
+            title="Rename",
+            label="Name",
+            text="old",
+            check=lambda text: "Taken." if text == "taken" else "" if text else "Empty.",
+        )
+        showing = asyncio.get_running_loop().create_task(show(dialog, keep=True))
+        await opened(parent, TextPrompt)
+        edit = dialog.field.edit
+        assert edit.selectedText() == "old"
+        edit.setText("taken")
+        assert not dialog.go.isEnabled()
+        assert edit.accessibleDescription() == "Taken."
+        QTest.keyClick(edit, Qt.Key.Key_Return)
+        assert not showing.done()
+        edit.setText(" new ")
+        asyncio.get_running_loop().call_soon(QTest.keyClick, edit, Qt.Key.Key_Return)
+        code = await showing
+        text = dialog.text()
+        dialog.deleteLater()
+        return code, text
+
+    assert run(go()) == (QDialog.DialogCode.Accepted, "new")
+
+
+def test_trust_shows_whole_commands_and_keeps_restricted_by_default(parent, qtbot):
+    long = "npx " + "-y " * 80 + "server"
+    dialog = TrustDialog(parent, name="x", path="/p", commands=[long, "a\u202eb"], notes=["n"])
+    shown = words(dialog)
+    assert long in shown
+    assert "a‹U+202E›b" in shown
+    assert "n" in shown
+    keep = next(b for b in dialog.footer.findChildren(QWidget) if getattr(b, "isDefault", bool)())
+    assert keep.text() == "Keep it restricted"
+    with qtbot.waitSignal(dialog.accepted):
+        qtbot.mouseClick(dialog.trust, Qt.MouseButton.LeftButton)
+    dialog.deleteLater()
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("ls -la", "ls -la"),
+        ("ls" + "\t" * 400 + "; rm -rf x", "ls‹400 ×›; rm -rf x"),
+        ("a\u200bb", "a‹U+200B›b"),
+        ("two\nlines", "two\nlines"),
+        ("中文 路径", "中文 路径"),
+        ("bell\x07", "bell‹U+0007›"),
+    ],
+)
+def test_nothing_hides_in_a_command(text, shown):
+    assert visible(text) == shown
