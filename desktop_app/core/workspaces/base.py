@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
-
-from desktop_app.core.messages import DataBlock, Msg, ToolResultBlock
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from .backend import Backend
+
+if TYPE_CHECKING:
+    from desktop_app.core.messages import DataBlock, Msg, ToolResultBlock
 
 Generation = Literal["A", "B", "C"]
 

@@ -14,13 +14,12 @@ from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Any, cast
-
-from pydantic import ValidationError
-
-from desktop_app.core.messages import Msg
+from typing import TYPE_CHECKING, Any, cast
 
 from .backend import Backend
+
+if TYPE_CHECKING:
+    from desktop_app.core.messages import Msg
 
 BATCH_BYTES = 1 << 20
 
@@ -38,7 +37,7 @@ class Damage:
 class History:
     """``messages`` in order of first occurrence. ``repeats``: lines that brought nothing new."""
 
-    messages: list[Msg] = field(default_factory=list[Msg])
+    messages: list[Msg] = field(default_factory=lambda: cast("list[Msg]", []))
     damaged: list[Damage] = field(default_factory=list[Damage])
     lines: int = 0
     repeats: int = 0
@@ -137,6 +136,10 @@ class Fold:
 
     def messages(self) -> tuple[list[Msg], list[Damage]]:
         """The messages, and the lines that are JSON of this shape and no message after all."""
+        from pydantic import ValidationError
+
+        from desktop_app.core.messages import Msg
+
         found: list[Msg] = []
         damaged: list[Damage] = []
         for line, message in self._order:

@@ -14,10 +14,9 @@ from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from desktop_app.core.errors import WorkspaceError
-from desktop_app.core.messages import DataBlock, Msg, ToolResultBlock
 from desktop_app.core.skills import Skill, SkillSet
 
 from .backend import Backend
@@ -38,6 +37,9 @@ from .paths import (
     tool_result_path,
 )
 from .paths import session_dir as own_session_dir
+
+if TYPE_CHECKING:
+    from desktop_app.core.messages import DataBlock, Msg, ToolResultBlock
 
 AGENTS_FILE = "AGENTS.md"
 AGENTS_BYTES = 32 << 10

@@ -15,23 +15,22 @@ import json
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from desktop_app.core.errors import WorkspaceError
-from desktop_app.core.messages import (
-    AnyBlock,
-    Base64Source,
-    DataBlock,
-    HintBlock,
-    Msg,
-    TextBlock,
-    ToolResultBlock,
-    URLSource,
-)
 
 from .backend import Backend
 from .base import Generation
 from .paths import join, require_inside
+
+if TYPE_CHECKING:  # opening a workspace needs no message; their models cost a third of a start
+    from desktop_app.core.messages import (
+        AnyBlock,
+        DataBlock,
+        Msg,
+        TextBlock,
+        ToolResultBlock,
+    )
 
 _COMPARE = 64 << 20  # a result that is longer than this is never compared, it gets a new name
 
@@ -58,6 +57,8 @@ def payload_of(block: DataBlock, root: str, generation: Generation) -> Payload |
     The name is the hash of the base64 text, white space left out first, so that equal bytes get one
     name. Generation A names the absolute path, as its programs do. WorkspaceError
     ``data.not_base64``."""
+    from desktop_app.core.messages import Base64Source, URLSource
+
     source = block.source
     if not isinstance(source, Base64Source):
         return None
@@ -78,6 +79,8 @@ def externalise(
 ) -> tuple[bytes, list[Payload]]:
     """The lines of ``context.jsonl`` and the payloads they refer to. Blocks that cannot be decoded
     stay inline as they are. The messages handed in are not changed."""
+    from desktop_app.core.messages import DataBlock, HintBlock, ToolResultBlock
+
     payloads: dict[str, Payload] = {}
 
     def moved(block: DataBlock) -> DataBlock:
@@ -139,6 +142,8 @@ def result_text(
     result: ToolResultBlock, root: str, generation: Generation
 ) -> tuple[bytes, list[Payload]]:
     """A tool result as AgentScope writes it: texts verbatim, data as ``<data url=…/>``."""
+    from desktop_app.core.messages import TextBlock, URLSource
+
     if isinstance(result.output, str):
         return result.output.encode("utf-8", "replace"), []
     parts: list[str] = []

@@ -18,14 +18,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from desktop_app.core.errors import SessionError, SlipwayError, WorkspaceError
 from desktop_app.core.ids import new_id
-from desktop_app.core.messages import DataBlock, Msg, ToolResultBlock
 from desktop_app.core.sessions.base import Journal, NewRecord, Record
 
 from .offload import Payload, encode, payload_of, result_text
+
+if TYPE_CHECKING:
+    from desktop_app.core.messages import DataBlock, Msg, ToolResultBlock
 
 Kind = Literal["messages", "tool_result", "data"]
 NEVER = {"path.outside", "file.bad_name", "file.loop", "id.unsafe"}  # waiting does not help
