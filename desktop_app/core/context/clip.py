@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from desktop_app.core.tools.bounds import safe_cut
+
 HEAD_SHARE = 0.6
 
 
@@ -17,7 +19,8 @@ def _cut(text: str, budget: float, count: Callable[[str], float], *, from_end: b
             low = middle
         else:
             high = middle - 1
-    piece = text[len(text) - low :] if from_end else text[:low]
+    cut = safe_cut(text, len(text) - low if from_end else low)  # never inside a character as seen
+    piece = text[cut:] if from_end else text[:cut]
     edge = piece.find("\n") + 1 if from_end else piece.rfind("\n")
     whole = piece[edge:] if from_end else piece[: max(edge, 0)]
     return whole if len(whole) * 2 > len(piece) else piece

@@ -6,7 +6,12 @@ Absolute limits fail on small windows, and limits per result fail when four resu
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 
+from desktop_app.core.tools.bounds import Bounded, bound
+
+from .accounting import Accounting
+from .tokens import estimate
 from .types import Limits
 
 RESULT = 0.08  # of W, and never more than RESULT_MOST
@@ -39,3 +44,19 @@ def _level(sizes: Sequence[float], budget: float) -> float:
         left -= size
         tall -= 1
     return max(sizes, default=0.0)
+
+
+def bound_results(texts: Sequence[str], account: Accounting) -> list[Bounded]:
+    """The results of one step as they may enter the context, in order. Pure computing that takes
+    a while for megabytes: run it in a thread."""
+
+    def upper(text: str) -> int:
+        return ceil(account.upper(estimate(text)))
+
+    allowed = allowances([upper(t) for t in texts], account.limits)
+    return [
+        bound(text, max_chars=len(text) + 1)
+        if most is None
+        else bound(text, max_tokens=most, count=upper)
+        for text, most in zip(texts, allowed, strict=True)
+    ]

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 
 from desktop_app.core.messages import Msg, ToolResultBlock
+from desktop_app.core.tools.bounds import bound
 
 from .atoms import Atom
 from .build import slipway
-from .clip import clip
 from .ledger import is_pinned
 from .pricing import Pricer
+from .tokens import estimate
 from .types import Limits
 
 EXEMPT = frozenset({"TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "AskUser", "Skill"})
 WORTH = 200  # raw tokens: a smaller result is not worth a mask
-GLIMPSE = 60  # raw tokens of a masked result that stay: its first and last lines
+GLIMPSE = 80  # raw tokens of a masked result that stay: its ends and its telling lines
 NEWEST = 0.2  # of W: this much of the newest results stays
 
 
@@ -42,17 +44,19 @@ def mask_of(
     if is_pinned(block.metadata) or ours.get("masked"):
         return None
     text = block.text()
-    count = pricer.texts.counter.count
     raw = pricer.texts.count(text)
     if raw < max(WORTH, 1.5 * keep):
         return None
     file = ours.get("offload") or where
-    lines = text.count("\n") + 1
-    size = len(text.encode("utf-8", "surrogatepass"))
-    marker = f"[… cut from the context: {lines} lines, {size} bytes in all; whole in {file}]"
-    short = clip(text, keep, count, marker)
-    freed = raw - count(short)
+    short = bound(text, max_tokens=int(keep), count=_rough).text
+    short = f"{short}\n[cut from the context; the whole result is in {file}]"
+    freed = raw - pricer.texts.counter.count(short)
     return Mask(place, at, short, block, freed) if freed > 0 else None
+
+
+def _rough(text: str) -> int:
+    """The estimator and not the exact counter: many lengths are tried for each result."""
+    return ceil(estimate(text))
 
 
 def old_masks(

@@ -287,6 +287,17 @@ async def test_a_request_that_cannot_be_brought_under_the_window_is_refused() ->
         check_fits(Accounting(SMALL).breakdown(build(ENVELOPE, state)))
 
 
+async def test_the_guide_writes_notes_by_rules() -> None:
+    from desktop_app.core.models.guide.model import GuideModel
+
+    model = GuideModel()
+    proposal = await Compactor(model, Accounting(MEDIUM), ENVELOPE).propose(
+        long_session(), "manual"
+    )
+    assert proposal.record.summariser == model.info.id
+    assert proposal.record.ledger["notes"][0]["text"] in words(proposal.new_state)
+
+
 async def test_a_small_model_may_write_the_notes_of_a_large_context() -> None:
     state, model = long_session(turns=8), Summariser(window=4096)
     proposal = await Compactor(model, Accounting(MEDIUM), ENVELOPE).propose(state, "danger")
@@ -338,8 +349,8 @@ async def test_the_newest_result_is_shortened_rather_than_lost() -> None:
     )
     result = build(ENVELOPE, proposal.new_state).messages[-1].tool_results()[0].text()
     assert result.startswith("first")
-    assert result.endswith("last")
-    assert "bytes in all" in result
+    assert "\nlast\n" in result or FILLER + "last" in result
+    assert "whole result is in" in result
     assert undo(proposal.record, proposal.new_state).context[1].to_json() == (
         state.context[1].to_json()
     )

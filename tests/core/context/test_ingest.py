@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop_app.core.context.ingest import allowances, result_limit
+from desktop_app.core.context.accounting import Accounting
+from desktop_app.core.context.ingest import allowances, bound_results, result_limit
 from desktop_app.core.context.types import Limits
 
 
@@ -30,3 +31,14 @@ def test_small_results_stay_whole_beside_large_ones() -> None:
     assert allowed[0] is None
     assert allowed[2] is None
     assert len({a for a in allowed if a is not None}) == 1
+
+
+def test_results_that_arrive_together_are_bounded_together() -> None:
+    account = Accounting(Limits(window=32_768, max_output=4096))
+    log = "\n".join(f"line {n}: all is well" for n in range(20_000)) + "\nERROR: disk full"
+    found = bound_results(["short", log, log, log, log, log], account)
+    assert found[0].text == "short"
+    assert not found[0].cut
+    total = sum(account.upper(account.pricer.texts.count(b.text)) for b in found)
+    assert total <= 0.25 * account.limits.usable + 10
+    assert all("disk full" in b.text for b in found[1:])
