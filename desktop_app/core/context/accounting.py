@@ -192,6 +192,16 @@ class Accounting:
             prompt.epoch, prompt.envelope, len(prompt.messages), estimated, measured
         )
 
+    def overflowed(self, prompt: Prompt, tokens: int | None = None) -> None:
+        """The provider refused ``prompt`` as too long; ``tokens`` when it said how long it is. The
+        estimate was too low, so the ratio learns at least the window, and the anchor is let go."""
+        raw, _, _ = self._weigh(prompt)
+        estimated = sum(raw.values())
+        self._anchor = None
+        if estimated > 0:
+            least = max(tokens or 0, self.limits.window, round(estimated * self.ratio.ratio))
+            self.ratio.learn(least, estimated)
+
     def breakdown(self, prompt: Prompt, limits: Limits | None = None) -> Breakdown:
         """The account of ``prompt``; O(new items)."""
         limits = limits or self.limits

@@ -31,7 +31,8 @@ from .rules import rules_in
 
 PASTED = 2000  # tokens: longer messages of a person are kept by their ends, the task excepted
 HEAD_AND_TAIL = 500
-FILES = 60
+FILES = 60  # shown one by one
+FOLDERS = 12  # that older ones are counted under
 FAILED = 10
 
 Count = Callable[[str], float]
@@ -72,8 +73,9 @@ class Ledger(WireModel):
 
     ``written`` is how far ``context.jsonl`` reaches into the live messages: ``[message id,
     blocks]`` or None. ``cut`` is the message whose front left. ``held`` is the trigger of a
-    compaction that was undone: automatic compaction then waits for the next mark. ``pinned`` and
-    ``history`` are the texts as they stand in the prompt.
+    compaction that was undone: automatic compaction then waits for the next mark. ``latest`` is
+    the id of the person's newest message when it is not live any more. ``shown`` is how many files
+    are listed. ``pinned`` and ``history`` are the texts as they stand in the prompt.
     """
 
     gen: int = 0
@@ -90,6 +92,8 @@ class Ledger(WireModel):
     written: list[Any] | None = None
     cut: str | None = None
     held: str | None = None
+    latest: str | None = None
+    shown: int = FILES
     pinned: str = ""
     history: str = ""
 
@@ -193,13 +197,14 @@ class Ledger(WireModel):
         parts: list[str] = []
         if self.said:
             parts.append(f"# Task\n{self.said[0].text}")
-            earlier = [s.text for s in self.said[1:-1]]
+            last = self.said[-1] if len(self.said) > 1 and self.said[-1].id == self.latest else None
+            earlier = [s.text for s in self.said[1:] if s is not last]
             if self.left_out:
                 earlier.insert(0, f"[{self.left_out} more messages are in {where}]")
             if earlier:
                 parts.append("# Said later, in order\n" + "\n---\n".join(earlier))
-            if len(self.said) > 1:
-                parts.append(f"# Latest request\n{self.said[-1].text}")
+            if last is not None:
+                parts.append(f"# Latest request, not yet done\n{last.text}")
         if self.rules:
             parts.append("# Rules\n" + "\n".join(f"- {r}" for r in self.rules))
         for pin in self.pins:
@@ -220,7 +225,7 @@ class Ledger(WireModel):
         if self.tasks:
             parts.append("# Open tasks\n" + "\n".join(self.tasks))
         if self.files:
-            parts.append("# Files\n" + "\n".join(_file_lines(self.files)))
+            parts.append("# Files\n" + "\n".join(_file_lines(self.files, self.shown)))
         if self.failed:
             parts.append("# Calls that failed last\n" + "\n".join(f"- {f}" for f in self.failed))
         if self.foreign:
@@ -249,15 +254,17 @@ def _arguments(call: ToolCallBlock) -> dict[str, Any]:
     return cast(dict[str, Any], value) if isinstance(value, dict) else {}
 
 
-def _file_lines(files: Sequence[Touched]) -> list[str]:
-    """Newest last; beyond ``FILES`` the older ones are counted by folder."""
-    lines: list[str] = []
-    older, newer = files[:-FILES], files[-FILES:]
+def _file_lines(files: Sequence[Touched], shown: int) -> list[str]:
+    """Newest last; beyond ``shown`` the older ones are counted by folder."""
+    older, newer = files[: max(0, len(files) - shown)], files[max(0, len(files) - shown) :]
     folders: dict[str, int] = {}
     for file in older:
         folder = file.path.rpartition("/")[0] or "."
         folders[folder] = folders.get(folder, 0) + 1
-    lines.extend(f"- {folder}/: {number} more files" for folder, number in folders.items())
+    most = sorted(folders, key=lambda f: -folders[f])[:FOLDERS]
+    rest = len(older) - sum(folders[f] for f in most)
+    lines = [f"- {rest} more files in other folders"] if rest else []
+    lines.extend(f"- {folder}/: {folders[folder]} more files" for folder in most)
     for file in newer:
         done = [
             f"{word} {number}×" if number > 1 else word

@@ -22,7 +22,7 @@ from .build import (
     task_lines,
     whole_summary,
 )
-from .ledger import Ledger, ledger_from
+from .ledger import FILES, Ledger, ledger_from
 from .masking import Mask, old_masks, squeeze
 from .tokens import FRAME
 from .types import Breakdown
@@ -152,13 +152,13 @@ class Planner:
         """Less and less is kept until the whole reaches the target; then the person's earlier
         messages are shortened too. What is smallest is returned when nothing reaches it."""
         best: tuple[float, Draft] | None = None
-        said = SAID
+        said, shown = SAID, max(8, min(FILES, self.account.limits.usable // 400))
         for _ in range(ROUNDS):
             atoms_now, masks = self._squeezed(state, found, max(keep, self._raw(400)))
             cut = cut_for(atoms_now, max(0.0, keep))
             kept = sum(a.raw for a in cut.kept(atoms_now))
             draft = Draft(state, before, self._ledger(state), tier=2)
-            draft.masks = masks
+            draft.masks, draft.ledger.shown = masks, shown
             self._placed(draft, atoms_now, cut, said)
             total = fixed + self._rendered(draft.ledger) + kept
             if best is None or total < best[0]:
@@ -168,7 +168,7 @@ class Planner:
             if keep > 0:
                 keep = 0.0 if keep < 0.02 * target else max(0.0, keep - max(total - target, 1))
             else:
-                said /= 2
+                said, shown = said / 2, shown // 2
         draft = best[1] if best else None
         if draft is None or not (draft.covered or draft.masks):
             raise ContextError("compaction.not_smaller", before=before.total, after=before.total)
@@ -226,6 +226,7 @@ class Planner:
         if draft.tier == 2:
             ledger.absorb(draft.covered, count)
             ledger.tasks = task_lines(open_tasks(draft.state))
+            _name_latest(ledger, context, found, cut)
             if said is not None:
                 ledger.fit_said(self._share(said), count, self._where)
         if draft.front is not None:
@@ -255,10 +256,8 @@ class Planner:
             msg = context[place]
             first = start[1] if place == start[0] else 0
             last = end[1] if place == end[0] else len(msg.content)
-            if first == 0 and last == len(msg.content):
-                draft.offloaded.append(msg)
-            elif first < last:
-                content = msg.content[first:last]
+            if first < last:
+                content = msg.content[first:last]  # a copy: the message itself may go on growing
                 draft.offloaded.append(msg.model_copy(update={"content": content}))
         draft.written = [context[end[0]].id, end[1]] if end[0] < len(context) else None
         draft.ledger.written = self._carried(draft, end)
@@ -289,6 +288,16 @@ class Planner:
             old = ledger.notes.pop(0)
             dropped.append((f"notes {old.gen}", "budget"))
         return dropped
+
+
+def _name_latest(ledger: Ledger, context: Sequence[Msg], found: Sequence[Atom], cut: Cut) -> None:
+    """Note the person's newest message when it leaves; one that left before stays noted until the
+    person says something new."""
+    last = max((n for n, a in enumerate(found) if a.person), default=None)
+    if last is None:
+        return
+    leaves = last < cut.first and last != cut.request
+    ledger.latest = context[found[last].message].id if leaves else None
 
 
 def _place(context: Sequence[Msg], written: list[Any] | None) -> tuple[int, int]:

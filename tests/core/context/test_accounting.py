@@ -199,6 +199,16 @@ def test_ratios_outlive_a_session_and_odd_entries_are_left_out() -> None:
     assert set(kept.to_json()) == set(ratios.to_json())
 
 
+def test_a_refused_prompt_teaches_that_the_estimate_was_too_low() -> None:
+    account = Accounting(Limits(window=1500, max_output=100))
+    prompt = build(ENVELOPE, AgentState(context=[Msg.user("words " * 900)]))
+    assert account.breakdown(prompt).upper < account.limits.window
+    account.overflowed(prompt)
+    assert account.breakdown(prompt).total >= account.limits.window
+    account.overflowed(prompt, tokens=2200)
+    assert account.breakdown(prompt).total > 1700
+
+
 def test_nothing_is_learned_from_no_usage() -> None:
     account = Accounting(LIMITS)
     prompt = build(ENVELOPE, AgentState(context=[Msg.user("words")]))

@@ -356,6 +356,50 @@ async def test_the_newest_result_is_shortened_rather_than_lost() -> None:
     )
 
 
+async def test_a_pasted_request_that_cannot_stay_is_kept_by_its_ends_and_named() -> None:
+    state = AgentState(context=[Msg.user("Hello, only use English.")])
+    paste = "Compare this: must keep ids.\n" + FILLER * 300 + "\nNow count the rows."
+    state.context.append(Msg.user(paste))
+    reply = Msg(name="agent", role="assistant", id="a")
+    for step in range(12):
+        reply.content += [
+            ToolCallBlock(id=f"c{step}", name="Read", input="{}"),
+            ToolResultBlock(id=f"c{step}", name="Read", output=f"{step} {FILLER * 8}"),
+        ]
+    state.context.append(reply)
+    proposal = await Compactor(Summariser(), Accounting(MEDIUM), ENVELOPE).propose(state, "danger")
+    text = words(proposal.new_state)
+    assert "# Latest request, not yet done\nCompare this: must keep ids." in text
+    assert "Now count the rows." in text
+    assert "Hello, only use English." in text
+    assert blocks(proposal.offloaded)[1] == blocks(state.context)[1]
+    again = proposal.new_state.model_copy(deep=True)
+    again.context[-1].content += [
+        b for n in range(9) for b in (reply.content[2 * n], reply.content[2 * n + 1])
+    ]
+    later = await Compactor(None, Accounting(MEDIUM), ENVELOPE).propose(again, "manual")
+    assert "# Latest request, not yet done\nCompare this" in words(later.new_state)
+    assert undo(proposal.record, proposal.new_state).context[1].text() == paste
+
+
+async def test_many_files_are_counted_by_folder_on_a_small_window() -> None:
+    state = AgentState(context=[Msg.user("Read all")])
+    reply = Msg(name="agent", role="assistant", id="a")
+    for step in range(300):
+        call = f'{{"file_path": "docs/{step % 7}/file{step}.md"}}'
+        reply.content += [
+            ToolCallBlock(id="c", name="Read", input=call),
+            ToolResultBlock(id="c", name="Read", output=f"{step}: fine"),
+        ]
+    state.context.append(reply)
+    proposal = await Compactor(None, Accounting(SMALL), ENVELOPE).propose(state, "danger")
+    text = words(proposal.new_state)
+    assert "- docs/3/: " in text
+    assert "more files" in text
+    assert proposal.after.upper <= SMALL.mark(0.45)
+    assert Accounting(SMALL).pricer.texts.count(proposal.record.summary) < 0.2 * SMALL.usable
+
+
 async def test_calls_that_wait_for_an_answer_never_leave() -> None:
     state = long_session()
     state.context[-1].content += [
@@ -456,3 +500,35 @@ async def test_the_measured_ratio_is_used_and_the_session_account_is_left_alone(
     assert account.breakdown(prompt) == before
     assert proposal.record.before == 12_000
     assert proposal.record.after < 0.5 * 12_000
+
+
+async def test_three_hundred_turns_still_know_their_task_rules_and_what_is_pending() -> None:
+    account, builder = Accounting(MEDIUM), PromptBuilder()
+    state = AgentState(
+        session_id="s", tasks_context=TasksContext(tasks=[Task(id="7", subject="核对附录 B")])
+    )
+    rules = ["Never touch prices.csv.", "所有金额必须保留两位小数。"]
+    done, sizes = 0, list[int]()
+    for turn in range(300):
+        said = f"Task: compare table {turn}. {rules[0]}" if turn == 0 else f"Look at file {turn}"
+        state.context.append(Msg.user(f"好的。{rules[1]}" if turn == 5 else said))
+        reply = Msg(name="agent", role="assistant", id=f"a{turn}")
+        reply.content = [
+            ToolCallBlock(id="c", name="Read", input=f'{{"file_path": "d{turn % 90}/{turn}.csv"}}'),
+            ToolResultBlock(id="c", name="Read", output=f"{turn} {FILLER * 10}"),
+            TextBlock(text=f"Table {turn} has {turn * 3} rows."),
+        ]
+        state.context.append(reply)
+        before = account.breakdown(builder.build(ENVELOPE, state))
+        if decide(before, state) == "do":
+            compactor = Compactor(Summariser(), account, ENVELOPE, mask_first=turn % 2 == 0)
+            proposal = await compactor.propose(state, "danger", before=before)
+            state, done = proposal.new_state, done + 1
+            sizes.append(proposal.after.upper)
+        check_fits(account.breakdown(builder.build(ENVELOPE, state)))
+    text = words(state)
+    assert done >= 5
+    assert "Task: compare table 0." in text
+    assert all(rule in text for rule in rules)
+    assert "核对附录 B" in text
+    assert max(sizes) <= MEDIUM.mark(0.45)
