@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import accumulate
 
 
 class Heights:
@@ -20,15 +21,10 @@ class Heights:
         return len(self.values)
 
     def _build(self) -> None:
-        values = self.values
-        tree = [0, *values]
-        n = len(values)
-        for i in range(1, n + 1):
-            j = i + (i & -i)
-            if j <= n:
-                tree[j] += tree[i]
-        self._tree = tree
-        self.total = sum(values)
+        sums = [0, *accumulate(self.values)]
+        # Node i holds the sum of the last (i & -i) values up to i.
+        self._tree = [total - sums[i & (i - 1)] for i, total in enumerate(sums)]
+        self.total = sums[-1]
 
     def __getitem__(self, row: int) -> int:
         return self.values[row]

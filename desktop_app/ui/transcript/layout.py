@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Any
 
 from .cards import compaction_box, notice_box
 from .messages import MarkdownBox, header_box, markdown_box, user_box
@@ -103,16 +102,26 @@ def gap(before: Row | None, row: Row, now: Style) -> int:
     return now.px(12)
 
 
+_NEAR, _SAMPLE = 300, 240
+
+
 def estimates(model: TranscriptModel, first: int, last: int, width: int) -> list[int]:
-    """Heights of rows ``first`` to ``last`` (excluded) that were not laid out, roughly."""
+    """Heights of rows ``first`` to ``last`` (excluded) that were not laid out, roughly. Of very
+    many, the last are estimated each; the others get the mean of a sample, so that opening a
+    session does not depend on its length."""
     now = style()
     per_char = now.line("message") * now.fm("message").averageCharWidth() * 1.25 / max(1, width)
     base = now.line("message") + now.gap
-    out: list[int] = []
-    hint: Any = model.hint
-    for number in range(first, last):
-        out.append(base + int(hint(number) * per_char))
-    return out
+    near = max(first, last - _NEAR)
+    far: list[int] = []
+    if near - first > _SAMPLE:
+        count = near - first
+        # Steps of the golden ratio: questions and answers alternate, so no even steps.
+        picked = [first + int(count * (n * 0.6180339887 % 1.0)) for n in range(_SAMPLE)]
+        mean = sum(base + int(model.hint(n) * per_char) for n in picked) // _SAMPLE
+        far = [mean] * count
+        first = near
+    return far + [base + int(model.hint(n) * per_char) for n in range(first, last)]
 
 
 __all__ = ["Boxes", "MarkdownBox", "estimates", "gap"]

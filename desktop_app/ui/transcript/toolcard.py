@@ -10,7 +10,8 @@ from PySide6.QtGui import QPainterPath, QPen, QPolygonF
 from desktop_app.ui.i18n import tr
 
 from .buttons import Button, draw_icon, draw_text, elide
-from .codebox import CodeBox, parse_diff
+from .codebox import CodeBox
+from .diff import parse_diff
 from .flow import Flow
 from .highlight import language_of
 from .items import Item, Paint, Zone

@@ -11,16 +11,19 @@ from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QPixmap
+from PySide6.QtWidgets import QApplication
+
+from desktop_app.ui import i18n
+from desktop_app.ui.theme import install
+from desktop_app.ui.transcript import TranscriptModel, TranscriptView, highlight
+from desktop_app.ui.transcript.select import Point
+from tests.ui.transcript.samples import chinese, english
+
 
 def main(out: Path, scale: str) -> None:
     os.environ["QT_SCALE_FACTOR"] = scale
-    from PySide6.QtWidgets import QApplication
-
-    from desktop_app.ui import i18n
-    from desktop_app.ui.theme import install
-    from desktop_app.ui.transcript import TranscriptModel, TranscriptView, highlight
-    from tests.ui.transcript.samples import chinese, english
-
     app = QApplication.instance() or QApplication([])
     theme = install(app, "light")
     theme.set_reduced_motion(True)
@@ -36,14 +39,34 @@ def main(out: Path, scale: str) -> None:
             view = TranscriptView(model)
             view.resize(820, 1000)
             view.show()
-            view.settle()
-            total = view.heights.total + 60
-            view.resize(820, total)
-            view.settle()
-            app.processEvents()
+            for _ in range(3):
+                view.resize(820, view.heights.total + 60)
+                app.processEvents()
             view.grab().save(str(out / f"transcript-{language}-{scheme}-{scale}x.png"))
+            if language == "en":
+                _states(app, view).save(str(out / f"states-{scheme}-{scale}x.png"))
             view.close()
             view.deleteLater()
+
+
+def _states(app: QApplication, view: TranscriptView) -> QPixmap:
+    """Hover, keyboard focus, selection, search, the way back to the end."""
+    view.resize(820, 760)
+    app.processEvents()
+    view.scroll_to_row("h1")
+    view.find("region")
+    view.find_next()
+    view.scroll_to_row("h1")
+    view.setFocus(Qt.FocusReason.TabFocusReason)
+    view.keys.focus(Qt.FocusReason.TabFocusReason)
+    view.setCurrentIndex(view.rows.index(view.rows.index_of("t3")))
+    view.scroll_to_row("t2", 140)
+    view.mouse.head_id = "h1"
+    view.selection.set(Point("m1", 0, 0, 12), Point("m1", 1, 0, 60))
+    view.unread = 3
+    view.jump.place(False, 3)
+    app.processEvents()
+    return view.grab()
 
 
 if __name__ == "__main__":
