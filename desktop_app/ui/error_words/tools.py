@@ -132,4 +132,10 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         "",
         "",
     ),
+    "read.image_too_large": (
+        mark("The image is too large"),
+        mark("“{path}” has {bytes}, more than a model takes."),
+        mark("Make a smaller copy of it."),
+        "",
+    ),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QHideEvent, QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPaintEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import (
     QApplication,
     QFrame,
@@ -179,9 +179,6 @@ class Palette(Live, QFrame):
         if not self.isVisible():
             return
         self.hide()
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        super().hideEvent(event)
         self._window.removeEventFilter(self)
         self._veil.hide()
         before, self._before = self._before, None

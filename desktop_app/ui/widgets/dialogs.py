@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from desktop_app.ui.i18n import tr
@@ -64,6 +64,13 @@ class Dialog(Live, QDialog):
 
     def retranslate(self) -> None:
         self.setWindowTitle(say(self._title))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Take the height that the words need at this width (a size hint supposes another)."""
+        super().showEvent(event)
+        layout = self.layout()
+        if layout is not None and layout.hasHeightForWidth():
+            self.resize(self.width(), layout.totalHeightForWidth(self.width()))
 
     def add_button(self, button: Button, *, run: Callable[[], object], default: bool = False):
         """A button at the right; ``default`` runs on Enter."""

@@ -22,7 +22,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from desktop_app.ui.i18n import tr
+from desktop_app.ui.i18n import tr, trc
 from desktop_app.ui.theme import theme
 from desktop_app.ui.theme.tokens import CATEGORY_ORDER
 
@@ -73,7 +73,7 @@ def category_name(category: str) -> str:
         "ledger": tr("Summary and ledger"),
         "user": tr("You"),
         "assistant": tr("Assistant"),
-        "thinking": tr("Thinking"),
+        "thinking": trc("category", "Thinking"),
         "result": tr("Tool results"),
         "images": tr("Images"),
         "reserve": tr("Kept for the answer"),
