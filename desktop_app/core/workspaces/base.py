@@ -15,6 +15,7 @@ from .backend import Backend
 
 if TYPE_CHECKING:
     from desktop_app.core.messages import DataBlock, Msg, ToolResultBlock
+    from desktop_app.core.skills import SkillSet
 
 Generation = Literal["A", "B", "C"]
 
@@ -72,6 +73,10 @@ class Workspace(Offloader, Protocol):
 
     async def close(self) -> None: ...
 
+    async def refresh(self) -> WorkspaceInfo:
+        """Look again what state it is in; changes nothing, raises nothing."""
+        ...
+
     async def reset(self) -> None:
         """Remove what we or AgentScope wrote (``sessions data skills .mcp``); the person's files
         stay."""
@@ -92,7 +97,20 @@ class Workspace(Offloader, Protocol):
     ) -> list[Any]: ...
 
     async def list_skills(self, *, agent_id: str | None = None) -> list[Any]:
-        """``core.skills.Skill`` objects; those that cannot be loaded carry why."""
+        """``core.skills.Skill`` objects; those that cannot be loaded carry why. What
+        a prompt may hold is ``skills_for_prompt``."""
+        ...
+
+    async def skills_for_prompt(self, agent_id: str | None = None) -> SkillSet:
+        """The agent's skills; an empty set while the workspace is not trusted."""
+        ...
+
+    async def would_run(self, agent_id: str | None = None) -> Any:
+        """What trust would bring in: commands, skills, an instruction file."""
+        ...
+
+    async def resolve(self, url: str) -> str | None:
+        """The path of a payload's URL (``workspace:///data/…``), or None when it names none."""
         ...
 
     async def purge_session(self, *, agent_id: str, session_id: str) -> None: ...

@@ -21,7 +21,7 @@ from .backend import Backend
 if TYPE_CHECKING:
     from desktop_app.core.messages import Msg
 
-BATCH_BYTES = 1 << 20
+LONGEST = 64 << 20  # bytes of one message; what is longer is skipped and reported
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,31 +45,71 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line as it stands; ``number`` from 1."""
+    """One line as it stands; ``number`` from 1. ``skipped`` bytes were not kept: it is longer than
+    any message (``LONGEST``)."""
 
     number: int
     offset: int
     raw: bytes
+    skipped: int = 0
+
+
+class _Splitter:
+    """Cuts pieces into lines without copying what is not finished again and again."""
+
+    def __init__(self, offset: int, first: int) -> None:
+        self._at, self._number = offset, first
+        self._parts: list[bytes] = []
+        self._held = self._skipped = 0
+
+    def feed(self, piece: bytes) -> list[Line]:
+        head, *others = piece.split(b"\n")
+        if not others:
+            self._hold(head)
+            return []
+        self._hold(head)
+        lines = [self.finish()]
+        last = others.pop()
+        for raw in others:
+            lines.append(Line(self._number, self._at, raw))
+            self._number += 1
+            self._at += len(raw) + 1
+        self._hold(last)
+        return lines
+
+    def _hold(self, part: bytes) -> None:
+        if self._skipped or self._held + len(part) > LONGEST:
+            self._skipped += self._held + len(part)
+            self._parts, self._held = [], 0
+        elif part:
+            self._parts.append(part)
+            self._held += len(part)
+
+    def finish(self) -> Line:
+        """What is held as a line, whether its newline came or not."""
+        raw = b"".join(self._parts)
+        line = Line(self._number, self._at, raw, self._skipped)
+        self._number += 1
+        self._at += len(raw) + self._skipped + 1
+        self._parts, self._held, self._skipped = [], 0, 0
+        return line
+
+    @property
+    def holds(self) -> bool:
+        return bool(self._held or self._skipped)
 
 
 async def read_lines(
     backend: Backend, path: str, *, offset: int = 0, length: int | None = None, first: int = 1
 ) -> AsyncGenerator[list[Line]]:
     """The lines in batches of about 1 MiB. A last line without its newline is a line, too."""
-    rest, at, number = b"", offset, first
+    splitter = _Splitter(offset, first)
     async with aclosing(backend.read(path, offset=offset, length=length)) as pieces:
         async for piece in pieces:
-            parts = (rest + piece).split(b"\n") if rest else piece.split(b"\n")
-            rest = parts.pop()
-            batch: list[Line] = []
-            for raw in parts:
-                batch.append(Line(number, at, raw))
-                number += 1
-                at += len(raw) + 1
-            if batch:
-                yield batch
-    if rest:
-        yield [Line(number, at, rest)]
+            if lines := splitter.feed(piece):
+                yield lines
+    if splitter.holds:
+        yield [splitter.finish()]
 
 
 def parse_line(raw: bytes) -> tuple[dict[str, Any] | None, int]:
@@ -183,7 +223,7 @@ async def read_history(backend: Backend, path: str) -> History:
 
     def take(lines: list[Line]) -> None:
         for line in lines:
-            message, junk = parse_line(line.raw)
+            message, junk = (None, line.skipped) if line.skipped else parse_line(line.raw)
             history.lines += 1
             if junk:
                 history.damaged.append(Damage(line.number, line.offset, junk))
@@ -217,3 +257,47 @@ async def index_lines(backend: Backend, path: str) -> array[int]:
     if starts[-1] != size:
         starts.append(size)
     return starts
+
+
+@dataclass(slots=True)
+class ContextFile:
+    """A ``context.jsonl`` of any length, read where it is looked at: an index of 8 bytes a line is
+    all that is kept. Lines are as written: repeats are not folded here."""
+
+    backend: Backend
+    path: str
+    starts: array[int]
+
+    @classmethod
+    async def open(cls, backend: Backend, path: str) -> ContextFile:
+        return cls(backend, path, await index_lines(backend, path))
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    async def page(self, first: int, count: int) -> list[Msg | Damage]:
+        """Lines ``first`` (from 0) and on; blank ones are left out."""
+        last = min(first + count, len(self))
+        if first >= last:
+            return []
+        start, length = self.starts[first], self.starts[last] - self.starts[first]
+        found: list[Msg | Damage] = []
+        lines = read_lines(self.backend, self.path, offset=start, length=length, first=first + 1)
+        async with aclosing(lines) as batches:
+            async for batch in batches:
+                found += await asyncio.to_thread(_each, batch)
+        return found
+
+
+def _each(lines: list[Line]) -> list[Msg | Damage]:
+    found: list[Msg | Damage] = []
+    for line in lines:
+        fold = Fold()
+        message, junk = (None, line.skipped) if line.skipped else parse_line(line.raw)
+        if junk:
+            found.append(Damage(line.number, line.offset, junk))
+        if message is not None:
+            fold.add(message, line)
+            messages, damaged = fold.messages()
+            found += [*messages, *damaged]
+    return found

@@ -236,3 +236,11 @@ class LocalBackend:
 
     async def realpath(self, path: str) -> str:
         return await self._do(files.realpath, self._path(path))
+
+
+if TYPE_CHECKING:
+    from .backend import Backend
+
+    def conforms(backend: LocalBackend) -> Backend:
+        """Checked by the type checker alone."""
+        return backend

@@ -21,7 +21,7 @@ from desktop_app.core.skills import Skill, SkillSet
 
 from .backend import Backend
 from .base import OffloadEntry
-from .history import History, read_history
+from .history import ContextFile, History, read_history
 from .layout import entries
 from .mcp_file import McpDeclaration, McpFile, forget_session, read_mcp
 from .offload import Payload, encode, payload_of, result_text
@@ -257,6 +257,18 @@ class LocalWorkspace(OpenedFolder):
                     return History()
                 raise
 
+    async def open_context(self, session_id: str) -> ContextFile | None:
+        """The same file for reading in pages, however long it is; None when there is none."""
+        async with self._use():
+            path = join(await self._session_folder(session_id), "context.jsonl")
+            await require_inside(self._backend, path, self._layout.root)
+            try:
+                return await ContextFile.open(self._backend, path)
+            except WorkspaceError as error:
+                if error.code == "file.missing":
+                    return None
+                raise
+
     async def _session_folder(self, session_id: str) -> str:
         """Where a session's files are: a directory of just that name, else the one we would make.
         Programs before us allowed names that we do not write."""
@@ -319,3 +331,11 @@ class LocalWorkspace(OpenedFolder):
         except WorkspaceError as error:
             if error.code != "file.missing":
                 raise
+
+
+if TYPE_CHECKING:
+    from .base import Workspace
+
+    def conforms(workspace: LocalWorkspace) -> Workspace:
+        """Checked by the type checker alone."""
+        return workspace

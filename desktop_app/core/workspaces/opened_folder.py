@@ -46,6 +46,7 @@ class OpenedFolder:
         self._trusted = trusted
         self._state: State = "stopped"
         self._params: dict[str, Any] = {}
+        self._closed = False
         self._lock = asyncio.Lock()
         root = join(self._folder, OWN)
         self._layout = Layout(self._folder, root, OWN_GENERATION, False, False)
@@ -80,13 +81,17 @@ class OpenedFolder:
         self._name = name
 
     async def initialize(self) -> None:
-        """Look at the folder; never raises for what is wrong with it: ``info.state`` tells."""
+        """Look at the folder; never raises for what is wrong with it: ``info.state`` tells. After
+        ``close`` it is the way to open it again."""
+        self._closed = False
         self._state = "starting"
         await self.refresh()
 
     async def refresh(self) -> WorkspaceInfo:
         """Look again: what state the folder is in and which layout it has. Changes nothing."""
         async with self._lock:
+            if self._closed:
+                return self.info
             try:
                 await self._backend.start()
                 readable, writable = await self._backend.access(self._folder)
@@ -122,6 +127,7 @@ class OpenedFolder:
             self._set("error", **{**error.params, "code": error.code})
 
     async def close(self) -> None:
+        self._closed = True
         await self._backend.close()
         self._set("stopped")
 
@@ -138,6 +144,8 @@ class OpenedFolder:
     @asynccontextmanager
     async def _use(self, *, write: bool = False) -> AsyncGenerator[None]:
         """Around every operation: know the layout, notice a folder that went away meanwhile."""
+        if self._closed:
+            raise WorkspaceError("backend.closed", path=self._folder)
         doubtful = self._state not in ("ready", "readonly")
         if doubtful or (await self._backend.stat_many([self._folder]))[0] is None:
             await self.refresh()

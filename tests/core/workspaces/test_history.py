@@ -11,7 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from desktop_app.core.messages import DataBlock, Msg, TextBlock, URLSource
+from desktop_app.core.workspaces import history as history_module
 from desktop_app.core.workspaces.history import (
+    ContextFile,
+    Damage,
     Fold,
     Line,
     index_lines,
@@ -139,6 +142,32 @@ async def test_index_and_reading_from_the_middle(tmp_path: Path) -> None:
     assert [entry.raw for entry in got] == raws[390:]
     assert [entry.offset for entry in got] == list(starts[390:400])
     assert got[0].number == 391
+
+
+async def test_pages_of_a_long_file(tmp_path: Path) -> None:
+    raws = [line(n, f"t{n}") for n in range(1000)]
+    raws[500] = b"torn"
+    (tmp_path / "f").write_bytes(b"\n".join(raws) + b"\n")
+    file = await ContextFile.open(LocalBackend(tmp_path), "f")
+    assert len(file) == 1000
+    page = await file.page(499, 3)
+    assert [p.id if isinstance(p, Msg) else p for p in page] == [
+        "m499",
+        Damage(501, file.starts[500], 4),
+        "m501",
+    ]
+    assert len(await file.page(998, 50)) == 2
+    assert await file.page(1000, 5) == []
+
+
+async def test_a_line_longer_than_any_message_costs_no_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history_module, "LONGEST", 3_000_000)
+    huge = b"x" * 10_000_000
+    read = await history(tmp_path, line(1, "a") + b"\n" + huge + b"\n" + line(2, "a"))
+    assert [m.id for m in read.messages] == ["m1", "m2"]
+    assert [(d.line, d.bytes) for d in read.damaged] == [(2, len(huge))]
 
 
 def test_surrogates_and_emoji_survive_a_round_trip() -> None:

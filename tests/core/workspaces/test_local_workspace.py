@@ -222,6 +222,22 @@ async def test_our_root_deleted_alone_is_made_again_whole(workspace: LocalWorksp
     assert (Path(workspace.info.root) / ".gitignore").exists()
 
 
+async def test_closed_stays_closed_until_opened_again(workspace: LocalWorkspace) -> None:
+    await workspace.close()
+    assert workspace.info.state == "stopped"
+    assert await code_of(workspace.list_offloads()) == "backend.closed"
+    assert (await workspace.refresh()).state == "stopped"
+    await workspace.initialize()
+    assert await workspace.list_offloads() == []
+    assert await workspace.open_context("s1") is None
+    await workspace.offload_context("s1", [Msg.user("one"), Msg.user("two")])
+    file = await workspace.open_context("s1")
+    assert file is not None
+    (page,) = await file.page(1, 1)
+    assert isinstance(page, Msg)
+    assert page.text() == "two"
+
+
 async def test_states_of_a_folder(tmp_path: Path) -> None:
     missing = LocalWorkspace(tmp_path / "none", id="w")
     await missing.initialize()
