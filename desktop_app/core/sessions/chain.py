@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from desktop_app.core.errors import SessionError
 
@@ -34,6 +35,14 @@ class Row:
 
     def whole(self) -> bool:
         """Whether the row is what was written, by its own checksum."""
+        # Of a damaged file a column may come back as another type than it was declared.
+        kind: Any = self.kind
+        body: Any = self.body
+        blob: Any = self.blob
+        if not isinstance(body, bytes) or not isinstance(kind, str):
+            return False
+        if not (blob is None or isinstance(blob, str)):
+            return False
         return check(self._head(), self.body) == self.crc
 
     def follows(self, seq: int, previous: bytes) -> bool:
@@ -64,12 +73,12 @@ def check_tail(db: Database) -> Tail:
     newest = db.one("SELECT seq, hash FROM record ORDER BY seq DESC LIMIT 1")
     if newest is None:
         return Tail(0, GENESIS, 1)  # a journal has its session.created from its first moment
-    head, last = int(newest[0]), bytes(newest[1])
+    head, last = int(newest[0]), newest[1]
     start, size = head, 0
     for seq, length in db.rows(
         "SELECT seq, length(body) FROM record ORDER BY seq DESC LIMIT ?", (TAIL,)
     ):
-        size += length
+        size += length or 0
         if size > TAIL_BYTES:
             break
         start = int(seq)
@@ -77,7 +86,9 @@ def check_tail(db: Database) -> Tail:
     base = db.one("SELECT hash FROM record WHERE seq = ?", (at,))
     if base is None and at > 0:
         return Tail(head, last, first_bad(db, None))
-    previous = bytes(base[0]) if base else GENESIS
+    previous = base[0] if base else GENESIS
+    if not isinstance(previous, bytes):
+        return Tail(head, GENESIS, first_bad(db, None))
     for row in db.rows(f"SELECT {COLUMNS} FROM record WHERE seq > ? ORDER BY seq", (at,)):
         if not (found := Row(*row)).follows(at, previous):
             return Tail(head, last, at + 1)

@@ -23,7 +23,7 @@ Row = tuple[Any, ...]
 Access = Literal["write", "view", "read", "frozen"]
 BUSY_MS = 5000
 FOLD_MS = 50
-Damaged = (apsw.CorruptError, apsw.NotADBError)
+Damaged = apsw.CorruptError | apsw.NotADBError
 SqliteError = apsw.Error
 
 _FLAGS = {
@@ -74,6 +74,9 @@ class Database:
             return self._live.execute(sql, params).fetchall()
         except apsw.Error as error:
             self._raise(error)
+        except UnicodeDecodeError as error:  # SQLite keeps text as the bytes it finds
+            path = str(self.path)
+            raise SessionError("journal.damaged", path=path, reason=str(error)) from error
 
     def one(self, sql: str, params: Sequence[Any] | dict[str, Any] = ()) -> Row | None:
         found = self.rows(sql, params)
@@ -168,7 +171,8 @@ class Database:
     def _raise(self, error: apsw.Error) -> NoReturn:
         """``error`` as a SessionError where it is one for a person, else itself."""
         path = str(self.path)
-        if isinstance(error, Damaged):
+        # Our statements are fixed: one that does not fit the schema has met a damaged schema.
+        if isinstance(error, Damaged | apsw.SQLError | apsw.SchemaChangeError):
             raise SessionError("journal.damaged", path=path, reason=str(error)) from error
         if isinstance(error, apsw.BusyError | apsw.LockedError):
             raise SessionError("journal.busy", path=path, retryable=True) from error

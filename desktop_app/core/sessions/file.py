@@ -11,7 +11,7 @@ import os
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from desktop_app.core.errors import SessionError
 from desktop_app.core.ids import now_us
@@ -22,6 +22,7 @@ from .blobs import Blobs
 from .codec import GENESIS, check, digest, encode, head_of, link, merge_op
 from .db import Database, SqliteError
 from .lease import Lease
+from .reading import Wanted, select, singly
 from .schema import VERSION
 from .snapshots import Snapshots
 
@@ -107,6 +108,9 @@ class JournalFile:
             self._schema = int(db.rows("PRAGMA user_version")[0][0])
             self._gen = int(db.rows("SELECT v FROM meta WHERE k = 'generation'")[0][0])
             tail = chain.check_tail(db)
+        except (TypeError, ValueError, IndexError):
+            self._damage_found()
+            return
         except SessionError as error:
             if error.code != "journal.damaged":
                 raise
@@ -271,31 +275,15 @@ class JournalFile:
 
     # -- reading ----------------------------------------------------------------------------
 
-    def read(
-        self,
-        after: int,
-        before: int | None,
-        limit: int | None,
-        newest_first: bool,
-        kinds: Sequence[str] | None,
-    ) -> list[Record]:
-        if self._db is None or (kinds is not None and not kinds):
+    def read(self, wanted: Wanted) -> list[Record]:
+        if self._db is None or (wanted.kinds is not None and not wanted.kinds):
             return []
-        where, params = ["seq > ?"], [cast(object, after)]
-        for end in (before, None if self._limit is None else self._limit + 1):
-            if end is not None:
-                where.append("seq < ?")
-                params.append(end)
-        if kinds is not None:
-            where.append(f"kind IN ({', '.join('?' * len(kinds))})")
-            params.extend(kinds)
-        sql = (
-            f"SELECT {chain.COLUMNS} FROM record WHERE {' AND '.join(where)}"
-            f" ORDER BY seq {'DESC' if newest_first else 'ASC'} LIMIT ?"
-        )
         with self._watching():
-            rows = self._db.rows(sql, [*params, -1 if limit is None else limit])
-            return [self._record(chain.Row(*row)) for row in rows]
+            if self._limit is None:
+                rows = select(self._db, wanted)
+            else:
+                rows = singly(self._db, wanted, self._limit)
+            return [self._record(row) for row in rows]
 
     def _record(self, row: chain.Row) -> Record:
         if not row.whole():

@@ -34,6 +34,7 @@ from .codec import GENESIS, created_ids
 from .db import Database, SqliteError
 from .disk import from_os, private_dir, sync_dir
 from .file import LOG_LIMIT, LOG_MOST, NAME, JournalFile
+from .reading import Wanted
 from .worker import P, T, Worker
 
 _POLL = 0.1
@@ -81,7 +82,8 @@ class SqliteJournal:
         newest_first: bool = False,
         kinds: Sequence[str] | None = None,
     ) -> list[Record]:
-        return await self._call(self._file.read, after, before, limit, newest_first, kinds)
+        wanted = Wanted(after, before, limit, newest_first, kinds)
+        return await self._call(self._file.read, wanted)
 
     async def operations(self, *states: OpState) -> list[Operation]:
         return await self._call(self._file.operations, states)
