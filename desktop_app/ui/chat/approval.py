@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from typing import Any
 
@@ -45,6 +46,16 @@ def text_of(approval: Approval) -> tuple[str, bool]:
     if isinstance(content := approval.arguments.get("content"), str):
         return content, False
     return json.dumps(approval.arguments, ensure_ascii=False, indent=2), False
+
+
+def _rich(shown: Facts) -> str:
+    """The rule in mono and its words, as rich text with nothing of the rule's own markup."""
+    words = html.escape(shown.rule_words)
+    if not shown.rule:
+        return words
+    families = ", ".join(f"'{name}'" for name in theme().families("mono"))
+    rule = html.escape(shown.rule).replace("\n", "<br>").replace("  ", "&nbsp; ")
+    return f'<span style="font-family: {families}">{rule}</span> &nbsp;{words}'
 
 
 class ApprovalCard(Live, QFrame):
@@ -123,16 +134,11 @@ class ApprovalCard(Live, QFrame):
         top = Qt.AlignmentFlag.AlignTop
         for row, name in enumerate(names):
             grid.addWidget(Label(name, role="small", tone="faint"), row, 0, top)
-            value = Label("", role="small", wrap=True)
+            value = Label("", role="small", wrap=True, select=True)
             self._values.append(value)
-            if row < 2:
-                grid.addWidget(value, row, 1)
-        self._rule = Label("", role="mono", wrap=True, select=True)
-        always = QVBoxLayout()
-        always.setSpacing(px(2))
-        always.addWidget(self._rule)
-        always.addWidget(self._values[2])
-        grid.addLayout(always, 2, 1)
+            grid.addWidget(value, row, 1)
+        # The rule stands in the sentence, in mono; everything in it is escaped.
+        self._values[2].setTextFormat(Qt.TextFormat.RichText)
         return grid
 
     def _build_buttons(self) -> QHBoxLayout:
@@ -193,13 +199,11 @@ class ApprovalCard(Live, QFrame):
         self._tool.set_source(tool_words.title(approval.name))
         for label, words in zip(
             self._values,
-            (self._facts.touches, self._facts.risk, self._facts.rule_words),
+            (self._facts.touches, self._facts.risk, _rich(self._facts)),
             strict=True,
         ):
             label.set_source(words)
         self._values[1].set_tone("danger" if self._facts.level == "high" else "text")
-        self._rule.set_source(self._facts.rule)
-        self._rule.setVisible(bool(self._facts.rule))
         self.always.setEnabled(bool(self._facts.rule))
         self.always.setToolTip(self._facts.rule_words)
         self.setAccessibleName(tr("Waiting for your approval"))

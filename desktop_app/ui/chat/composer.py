@@ -111,6 +111,7 @@ class Composer(Live, QFrame):
         tools.addWidget(self.share)
         tools.addSpacing(px(8))
         tools.addWidget(self.send)
+        tools.addSpacing(px(4))
         tools.addWidget(self.stop)
 
         field = QHBoxLayout()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
@@ -80,30 +80,32 @@ class EmptyChat(Live, QWidget):
         super().__init__(parent)
         self._name = ""
         px = theme().px
-        self._column = QVBoxLayout()
-        self._column.setSpacing(px(8))
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(px(24), px(24), px(24), px(24))
-        outer.setSpacing(0)
-        middle = Qt.AlignmentFlag.AlignHCenter
-        outer.addStretch(2)
-        outer.addWidget(Glyph("message-square", "faint", 32), 0, middle)
-        outer.addSpacing(px(12))
-        self.title = Label("", role="title", wrap=True)
-        self.title.setAlignment(middle)
-        self.title.setMinimumWidth(px(300))
-        outer.addWidget(self.title, 0, middle)
-        outer.addSpacing(px(4))
-        self.text = Label("", tone="muted", wrap=True)
-        self.text.setAlignment(middle)
-        self.text.setFixedWidth(px(420))
-        outer.addWidget(self.text, 0, middle)
-        outer.addSpacing(px(20))
         holder = QWidget()
         holder.setFixedWidth(px(440))
-        holder.setLayout(self._column)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(holder, 0, middle)
+        inner = QVBoxLayout(holder)
+        inner.setContentsMargins(0, 0, 0, 0)
+        inner.setSpacing(0)
+        middle = Qt.AlignmentFlag.AlignHCenter
+        self.title = Label("", role="title", wrap=True)
+        self.text = Label("", tone="muted", wrap=True)
+        self._column = QVBoxLayout()
+        self._column.setSpacing(px(8))
+        inner.addWidget(Glyph("message-square", "faint", 32), 0, middle)
+        inner.addSpacing(px(12))
+        for label in (self.title, self.text):
+            label.setAlignment(middle)
+            inner.addWidget(label)
+            inner.addSpacing(px(4))
+        inner.addSpacing(px(16))
+        inner.addLayout(self._column)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(px(24), px(24), px(24), px(24))
+        outer.addStretch(2)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        row.addWidget(holder)
+        row.addStretch(1)
+        outer.addLayout(row)
         outer.addStretch(3)
         self.buttons: list[ExampleButton] = []
         self.retranslate()

@@ -57,8 +57,8 @@ def _part(item: Item, voice: Voice) -> str:
         case CompactionItem():
             words = tr(
                 "Compacted {before} to {after} tokens",
-                before=figures.tokens(item.before),
-                after=figures.tokens(item.after),
+                before=figures.rough_tokens(item.before),
+                after=figures.rough_tokens(item.after),
             )
             return f"> **{words}**  \n> {compaction_detail(item)}"
         case NoticeItem():

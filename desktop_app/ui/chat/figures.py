@@ -7,9 +7,18 @@ from datetime import datetime
 from desktop_app.ui.widgets.figures import count, duration, percent, size, tokens
 
 __all__ = [
-    "clock", "clock_seconds", "count", "duration", "percent", "size", "tokens", "when",
-    "whole_seconds", "window",
-]  # fmt: skip
+    "clock",
+    "clock_seconds",
+    "count",
+    "duration",
+    "percent",
+    "rough_tokens",
+    "size",
+    "tokens",
+    "when",
+    "whole_seconds",
+    "window",
+]
 
 
 def window(n: int) -> str:
@@ -19,6 +28,11 @@ def window(n: int) -> str:
     if n >= 1000:
         return f"{n / 1000:.1f}".removesuffix(".0") + "k"
     return str(n)
+
+
+def rough_tokens(n: int) -> str:
+    """``39k``, ``162k``; under 10,000 with its tenth, as elsewhere."""
+    return f"{n / 1000:.0f}k" if 9_950 <= n < 999_500 else tokens(n)
 
 
 def whole_seconds(seconds: float) -> str:

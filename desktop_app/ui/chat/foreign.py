@@ -98,7 +98,7 @@ class ForeignText(Live, QPlainTextEdit):
 
     def show_text(self, text: str) -> None:
         """Show all of ``text``."""
-        shown, self._marks = visible(text)
+        shown, self._marks = visible(text.rstrip("\n"))
         self.setPlainText(shown)
         self._mark()
         self.moveCursor(QTextCursor.MoveOperation.Start)
@@ -122,6 +122,11 @@ class ForeignText(Live, QPlainTextEdit):
         margins = self.viewportMargins()
         line = QFontMetricsF(self.font()).lineSpacing()
         height = round(lines * line) + margins.top() + margins.bottom() + 2
+        bar = Qt.ScrollBarPolicy
+        many = self.document().size().height() > self._max
+        policy = bar.ScrollBarAsNeeded if many else bar.ScrollBarAlwaysOff
+        if self.verticalScrollBarPolicy() != policy:
+            self.setVerticalScrollBarPolicy(policy)
         if self.minimumHeight() != height or self.maximumHeight() != height:
             self.setFixedHeight(height)
 

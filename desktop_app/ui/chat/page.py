@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from desktop_app.core.context.types import Breakdown
 from desktop_app.core.state import Mode
@@ -14,6 +14,7 @@ from desktop_app.ui.errors import describe
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
 from desktop_app.ui.transcript.model import TranscriptModel
+from desktop_app.ui.transcript.style import style as transcript_style
 from desktop_app.ui.transcript.view import TranscriptView
 from desktop_app.ui.widgets.base import Live
 
@@ -55,7 +56,7 @@ class ChatPage(Live, QWidget):
         self._views: OrderedDict[ChatViewModel, TranscriptView] = OrderedDict()
         self.work = PageWork(self)
         self.header = ChatHeader()
-        self.find = FindBar()  # type: ignore[assignment]
+        self.find_bar = FindBar()
         self.empty = EmptyChat()
         self.activity = ActivityLine()
         self.offer = OfferBar()
@@ -73,27 +74,15 @@ class ChatPage(Live, QWidget):
     # -- building ---------------------------------------------------------------------------
 
     def _build(self) -> None:
-        px = theme().px
-        stack = QVBoxLayout()
-        stack.setContentsMargins(0, 0, 0, px(14))
-        stack.setSpacing(px(10))
+        stack = QVBoxLayout(self._bottom)
+        stack.setSpacing(theme().px(10))
         for widget in (self.activity, self.offer, self.approval, self.question, self.composer):
             stack.addWidget(widget)
-        holder = QWidget()
-        holder.setLayout(stack)
-        holder.setMaximumWidth(theme().size("column"))
-        row = QHBoxLayout(self._bottom)
-        # The transcript's column is centred beside its scroll bar of 10.
-        row.setContentsMargins(px(24), 0, px(24) + 10, 0)
-        row.setSpacing(0)
-        row.addStretch(1)
-        row.addWidget(holder, 1000)
-        row.addStretch(1)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.header)
-        column.addWidget(self.find)
+        column.addWidget(self.find_bar)
         column.addWidget(self._stack, 1)
         column.addWidget(self._bottom)
         self.setFocusProxy(self.composer)
@@ -105,10 +94,10 @@ class ChatPage(Live, QWidget):
         header.exportRequested.connect(self.work.export)
         header.compactRequested.connect(self.compact)
         header.workspaceClicked.connect(self.workspaceRequested)
-        self.find.searched.connect(lambda text: self.view and self.view.find(text))
-        self.find.next.connect(lambda: self.view and self.view.find_next())
-        self.find.previous.connect(lambda: self.view and self.view.find_previous())
-        self.find.closed.connect(self.composer.setFocus)
+        self.find_bar.searched.connect(lambda text: self.view and self.view.find(text))
+        self.find_bar.next.connect(lambda: self.view and self.view.find_next())
+        self.find_bar.previous.connect(lambda: self.view and self.view.find_previous())
+        self.find_bar.closed.connect(self.composer.setFocus)
         self.empty.chosen.connect(self._fill)
         self.offer.accepted.connect(self.compact)
         self.offer.dismissed.connect(lambda: self.vm and self.vm.dismiss_offer())
@@ -132,7 +121,7 @@ class ChatPage(Live, QWidget):
         if (old := self.vm) is not None:
             self._disconnect(old)
         if vm is None or vm is not old:
-            self.find.close_bar()
+            self.find_bar.close_bar()
         self.vm = None  # the composer's changes are not this session's draft
         self.sources = sources
         backend = sources.backend
@@ -169,8 +158,8 @@ class ChatPage(Live, QWidget):
             (vm.modelChanged, self._show_model),
             (vm.sendFailed, self._take_back),
             (vm.failed, self._failed),
-            (vm.rows.rowsInserted, self._show_stack),
-            (vm.rows.rowsRemoved, self._show_stack),
+            (_model(vm).rowsInserted, self._show_stack),
+            (_model(vm).rowsRemoved, self._show_stack),
         ]
 
     def _connect(self, vm: ChatViewModel) -> None:
@@ -184,14 +173,13 @@ class ChatPage(Live, QWidget):
     def _view_of(self, vm: ChatViewModel) -> TranscriptView:
         view = self._views.get(vm)
         if view is None:
-            assert isinstance(vm.rows, TranscriptModel)
-            view = TranscriptView(vm.rows)
+            view = TranscriptView(_model(vm))
             view.actionTriggered.connect(self._row_action)
             view.linkActivated.connect(self.work.open_link)
             view.rowExpanded.connect(vm.set_expanded)
             view.needOlder.connect(vm.load_older)
             view.findChanged.connect(
-                lambda current, count, done: self.find.set_count(current, count, done=done)
+                lambda current, count, done: self.find_bar.set_count(current, count, done=done)
             )
             view.installEventFilter(self)
             self._stack.addWidget(view)
@@ -234,9 +222,9 @@ class ChatPage(Live, QWidget):
 
     def _show_stack(self, *_: object) -> None:
         vm = self.vm
-        blank = vm is None or vm.rows.rowCount() == 0  # type: ignore[attr-defined]
+        blank = vm is None or _model(vm).rowCount() == 0
         self._stack.setCurrentWidget(self.empty if blank or self.view is None else self.view)
-        self.empty.setVisible(blank)
+        self._align()
 
     def _show_disabled(self) -> None:
         vm = self.vm
@@ -340,7 +328,7 @@ class ChatPage(Live, QWidget):
     def open_find(self) -> None:
         """Open the find bar."""
         if self.view is not None and self.vm is not None:
-            self.find.open_bar()
+            self.find_bar.open_bar()
 
     def show_row(self, row_id: str) -> None:
         """Bring a row into view."""
@@ -390,6 +378,22 @@ class ChatPage(Live, QWidget):
         words = describe(code, params)
         self.notified.emit("danger", words.title, words.reason)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._align()
+
+    def _align(self) -> None:
+        """The cards and the composer stand under the transcript's column, to the pixel."""
+        px = theme().px
+        now = transcript_style()
+        bar = self.view.verticalScrollBar().sizeHint().width() if self.view is not None else 10
+        room = self.width() - bar
+        width = max(px(120), min(now.column, room - 2 * now.edge))
+        left = (room - width) // 2
+        layout = self._bottom.layout()
+        if layout is not None:
+            layout.setContentsMargins(left, 0, max(0, self.width() - left - width), px(14))
+
     # -- keys -------------------------------------------------------------------------------
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -419,6 +423,11 @@ class ChatPage(Live, QWidget):
         """Cancel what the page itself is doing."""
         await self.work.close()
         await self.composer.close_tasks()
+
+
+def _model(vm: ChatViewModel) -> TranscriptModel:
+    assert isinstance(vm.rows, TranscriptModel)
+    return vm.rows
 
 
 def _why(code: str, params: dict[str, object]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPainterPath, QPaintEvent
+from PySide6.QtGui import QKeyEvent, QPainter, QPainterPath, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QButtonGroup,
@@ -46,7 +46,7 @@ class QuestionPart(Live, QWidget):
         px = theme().px
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(px(6))
+        column.setSpacing(px(5))
         column.addWidget(Label(self._words("question"), role="semibold", wrap=True, select=True))
         if context := self._words("context"):
             column.addWidget(Label(context, role="small", tone="muted", wrap=True, select=True))
@@ -73,13 +73,11 @@ class QuestionPart(Live, QWidget):
         self._group.addButton(button)
         self._buttons.append(button)
         column.addWidget(button)
-        words = [str(option.get(k) or "") for k in ("description", "preview")]
-        for text in words:
-            if text:
-                row = QHBoxLayout()
-                row.setContentsMargins(theme().px(23), 0, 0, theme().px(2))
-                row.addWidget(Label(visible(text)[0], role="small", tone="muted", wrap=True))
-                column.addLayout(row)
+        for key in ("description", "preview"):
+            if text := visible(str(option.get(key) or ""))[0]:
+                words = Label(text, role="small", tone="muted", wrap=True)
+                words.setContentsMargins(theme().px(23), 0, 0, 0)
+                column.addWidget(words)
 
     def retranslate(self) -> None:
         self.other.setPlaceholderText(tr("Something else, in your words"))
@@ -190,9 +188,19 @@ class QuestionCard(Live, QFrame):
             self._column.addWidget(part)
             part.changed.connect(self._changed)
         self._changed()
-        self._holder.adjustSize()
-        height = min(self._holder.sizeHint().height(), theme().px(340))
-        self._scroll.setFixedHeight(height)
+        self._fit()
+
+    def _fit(self) -> None:
+        """As high as the questions need, at most 340; then it scrolls."""
+        width = max(theme().px(200), self._scroll.viewport().width())
+        needed = self._column.heightForWidth(width) if self.parts else 0
+        height = min(max(0, needed), theme().px(340))
+        if self._scroll.height() != height or self._scroll.maximumHeight() != height:
+            self._scroll.setFixedHeight(height)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
 
     def retranslate(self) -> None:
         self.setAccessibleName(tr("The agent asks you"))

@@ -31,6 +31,8 @@ from .items import (
     UserItem,
 )
 
+_ON_THE_LINE = 60
+
 
 def _same(model_id: str) -> str:
     return model_id
@@ -150,15 +152,18 @@ def pretty(item: ToolItem) -> str:
     # The diff shows the long strings of a change better than JSON does.
     hidden = ("old_string", "new_string", "content") if tool_words.diff_of(item) else ()
     shown = {k: v for k, v in item.args.items() if k not in hidden}
+    only = next(iter(shown.values())) if len(shown) == 1 else None
+    if isinstance(only, str) and len(only) <= _ON_THE_LINE and "\n" not in only:
+        return ""  # one short value stands on the card's line already
     return json.dumps(shown, ensure_ascii=False, indent=2) if shown else ""
 
 
 def _compaction(item: CompactionItem, voice: Voice) -> CompactionRow:
     window = item.window or max(item.before, item.after, 1)
     before, after = item.before / window, item.after / window
-    sizes = {"before": figures.tokens(item.before), "after": figures.tokens(item.after)}
+    sizes = {"before": figures.rough_tokens(item.before), "after": figures.rough_tokens(item.after)}
     if item.running:
-        title = tr("Compacting {n} tokens…", n=figures.tokens(item.before))
+        title = tr("Compacting {n} tokens…", n=figures.rough_tokens(item.before))
         detail = tr("Writing the summary. You can go on reading.")
         return CompactionRow(item.id, title, detail, before, before, ())
     if item.undone_us:

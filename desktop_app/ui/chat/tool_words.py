@@ -165,20 +165,15 @@ def note(item: ToolItem) -> str:
             if item.args is not None or len(item.input) < 2_000:
                 return ""
             return tr("{size} so far", size=figures.size(len(item.input)))
-        case "waiting":
-            return tr("waits for you")
-        case "running":
-            return ""
         case "denied":
-            if item.decided in ("", "person"):
-                return tr("you denied it")
-            return tr("denied by a rule") if item.decided == "rule" else tr("not in this mode")
-        case "interrupted":
-            return tr("interrupted")
-        case "unknown":
-            return tr("outcome unknown")
-        case _:
+            # The card says "Denied"; by the person needs no more words.
+            if item.decided == "rule":
+                return tr("by a rule")
+            return tr("not in this mode") if item.decided == "mode" else ""
+        case "success" | "error":
             return _joined(_figures(item), _time(item))
+        case _:
+            return ""
 
 
 def _joined(*parts: str) -> str:
@@ -201,7 +196,7 @@ def _figures(item: ToolItem) -> str:
             if added is None or removed is None:
                 added, removed = diff_counts(diff_of(item))
             if item.status == "error":
-                return tr("failed")
+                return ""
             if added or removed:
                 return f"+{added} −{removed}"
             return tr("no change") if meta(item, "diff") == "" else ""
@@ -220,7 +215,7 @@ def _figures(item: ToolItem) -> str:
                 return trn("{n} file", "{n} files", found)
         case _:
             pass
-    return tr("failed") if item.status == "error" else ""
+    return ""
 
 
 def _shell_note(item: ToolItem) -> str:
@@ -229,12 +224,12 @@ def _shell_note(item: ToolItem) -> str:
     code = number(item, "exit", "exit_code", "returncode")
     if code is not None:
         return tr("exit {code}", code=code)
-    return tr("failed") if item.status == "error" else ""
+    return ""
 
 
 def _read_note(item: ToolItem) -> str:
     if item.status == "error":
-        return tr("failed")
+        return ""
     image = meta(item, "image")
     if isinstance(image, dict):
         size = cast("dict[str, Any]", image).get("bytes")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from desktop_app.core import events as ev
 from desktop_app.core.agent.base import Attachment
 from desktop_app.core.ids import set_factories
 from desktop_app.core.models.base import ModelInfo
+from desktop_app.core.workspaces.local import LocalBackend
 from desktop_app.ui import i18n
 from desktop_app.ui.chat.inspector import Inspector
 from desktop_app.ui.chat.page import ChatPage
@@ -81,8 +83,8 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "zh_CN": {
         "title": "季度退货报告",
-        "ask": "请读取 `data/sales` 里的所有 CSV，找出第三季度退货增长快于销售增长的大区，把报告写到 "
-        "`reports/`。不要改动原始文件，报告里不要出现客户姓名。",
+        "ask": "请读取 `data/sales` 里的所有 CSV，找出第三季度退货增长快于销售增长的大区，"
+        "把报告写到 `reports/`。不要改动原始文件，报告里不要出现客户姓名。",
         "say": "有三个大区需要关注：**华北**、**沿海**和**湖区**。增长率在清洗后的表上计算：\n\n"
         "```python scripts/report.py\n"
         "def growth(df: pd.DataFrame, col: str) -> pd.Series:\n"
@@ -206,7 +208,8 @@ def questions(w: dict[str, str]) -> list[Step]:
 class Stage:
     """Page, inspector and status line as the window will put them."""
 
-    def __init__(self, language: str) -> None:
+    def __init__(self, language: str, folder: Path) -> None:
+        self.folder = folder
         self.words = WORDS[language]
         self.window = QWidget()
         self.page = ChatPage()
@@ -243,6 +246,7 @@ class Stage:
 
         return ChatSources(
             workspace_name="field-sales",
+            backend=LocalBackend(str(self.folder)),
             agent=self.words["agent"],
             models=lambda: [GLM, GUIDE],
             current_model=lambda: GLM,
@@ -292,7 +296,10 @@ def main(out: Path) -> None:
     asyncio._set_running_loop(loop)
     theme = install(app, "light")
     theme.reduced_motion = True
-    set_factories(clock=lambda: 1_764_419_640.0)
+    seconds = iter(range(0, 10_000_000))
+    set_factories(clock=lambda: 1_764_419_640.0 + next(seconds) / 10)
+    folder = Path(tempfile.mkdtemp())
+    make_folder(folder)
     scale = os.environ.get("QT_SCALE_FACTOR", "1")
     for scheme, language in (
         ("light", "en"),
@@ -302,17 +309,38 @@ def main(out: Path) -> None:
     ):
         theme.set_scheme(scheme)  # type: ignore[arg-type]
         i18n.set_language(language)
-        shoot(out, f"{scheme}-{language[:2]}-{scale}x", language)
+        shoot(out, f"{scheme}-{language[:2]}-{scale}x", language, folder)
     i18n.set_language("en")
 
 
-def shoot(out: Path, name: str, language: str) -> None:
-    stage = Stage(language)
+def make_folder(folder: Path) -> None:
+    for name in (
+        "data/sales/2025-09.csv",
+        "reports/old.md",
+        "scripts/report.py",
+        "README.md",
+        "notes.txt",
+        "logo.bin",
+    ):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"\0\1" if name.endswith("bin") else b"# Field sales\n\nSome words.\n")
+
+
+def shoot(out: Path, name: str, language: str, folder: Path) -> None:
+    stage = Stage(language, folder)
     w = stage.words
     stage.window.show()
 
-    def show(steps: list[Step] | None, label: str, *, tab: str = "context", before: bool = True,
-             draft: str = "", then: Callable[[ChatViewModel], None] | None = None) -> None:  # fmt: skip
+    def show(
+        steps: list[Step] | None,
+        label: str,
+        *,
+        tab: str = "context",
+        before: bool = True,
+        draft: str = "",
+        then: Callable[[ChatViewModel], None] | None = None,
+    ) -> None:
         conversation = FakeConversation([steps] if steps else [], title=w["title"] if steps else "")
         if before:
             past(conversation)
@@ -324,9 +352,18 @@ def shoot(out: Path, name: str, language: str) -> None:
         stage.inspector.show_tab(tab)
         if steps:
             vm.send(w["ask"])
-            turn(lambda: vm.activity == "parked" or bool(vm.waiting_model) or vm.activity == "idle")
+            gates = [step for step in steps if isinstance(step, Gate)]
+            turn(lambda: vm.activity != "running" or any(g.reached.is_set() for g in gates))
         if then is not None:
             then(vm)
+        if tab == "files":
+            settle(200)
+            tree = stage.inspector.files.tree
+            vm.touched["README.md"] = "Write"
+            stage.inspector.files.model.set_touched(vm.touched)
+            tree.expand(tree.model().index(0, 0))
+            settle(200)
+            tree.setCurrentIndex(tree.model().index(4, 0))
         if draft:
             stage.page.composer.set_content(draft, [])
             stage.page.composer.edit.setFocus(Qt.FocusReason.OtherFocusReason)

@@ -25,7 +25,7 @@ GenRole = Qt.ItemDataRole.UserRole + 1
 
 def detail_words(record: CompactionRecord) -> str:
     """What a compaction did, in a line of parts."""
-    parts = [trigger_words(record.trigger)]
+    parts: list[str] = []
     n = len(record.covered_ids)
     if n:
         parts.append(trn("{n} message offloaded", "{n} messages offloaded", n))
@@ -57,7 +57,6 @@ class CompactionsPanel(Live, QWidget):
         self.view.viewport().setProperty("ground", "bg")
         self.view.setMouseTracking(True)
         self.view.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
-        self.view.setMaximumHeight(px(44 * 5 + 4))
         self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.view.selectionModel().currentChanged.connect(self._choose)
         self._empty = EmptyState(
@@ -71,6 +70,7 @@ class CompactionsPanel(Live, QWidget):
         self.summary.setReadOnly(True)
         self.summary.setProperty("bare", True)
         self.summary.setFont(theme().font("small"))
+        self.summary.document().setDocumentMargin(px(8))
         self._box = QWidget()
         below = QVBoxLayout(self._box)
         below.setContentsMargins(px(14), px(8), px(14), px(14))
@@ -118,7 +118,7 @@ class CompactionsPanel(Live, QWidget):
         self.model.clear()
         for record in self._records:
             item = QStandardItem(
-                f"{figures.tokens(record.before)} → {figures.tokens(record.after)}"
+                f"{figures.rough_tokens(record.before)} → {figures.rough_tokens(record.after)}"
             )
             item.setData("fold-vertical", Role.ICON)
             item.setData(True, Role.STRONG)
@@ -126,6 +126,8 @@ class CompactionsPanel(Live, QWidget):
             item.setData(figures.when(record.ts_us, now_us()), Role.TIME)
             item.setData(record.gen, GenRole)
             self.model.appendRow(item)
+        rows = min(5, len(self._records))
+        self.view.setFixedHeight(rows * theme().size("two-line-row") + theme().px(2))
         if self._records:
             self.choose(keep if any(r.gen == keep for r in self._records) else -1)
 

@@ -5,8 +5,17 @@ from __future__ import annotations
 import logging
 from pathlib import PurePosixPath
 
-from PySide6.QtCore import QModelIndex, Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import (
+    QModelIndex,
+    QPersistentModelIndex,
+    QRect,
+    QRectF,
+    Qt,
+    QTimer,
+    QUrl,
+    Signal,
+)
+from PySide6.QtGui import QDesktopServices, QPainter, QPalette
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QPlainTextEdit,
@@ -31,6 +40,7 @@ from desktop_app.ui.widgets.base import Live
 from desktop_app.ui.widgets.buttons import IconButton
 from desktop_app.ui.widgets.card import EmptyState
 from desktop_app.ui.widgets.labels import ElidedLabel, Label
+from desktop_app.ui.widgets.painting import draw_icon
 from desktop_app.ui.widgets.rows import RowDelegate
 
 from .files_model import FilesModel, InfoRole, PathRole
@@ -69,6 +79,27 @@ async def read_start(backend: Backend, path: str, size: int) -> bytes:
     return data[:PREVIEW_BYTES]
 
 
+class FilesTree(QTreeView):
+    """A tree whose rows and chevrons look as everywhere: the delegate paints the selection."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        palette = self.palette()
+        for group in (QPalette.ColorGroup.Active, QPalette.ColorGroup.Inactive):
+            palette.setColor(group, QPalette.ColorRole.Highlight, Qt.GlobalColor.transparent)
+        self.setPalette(palette)
+
+    def drawBranches(
+        self, painter: QPainter, rect: QRect, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        if not self.model().hasChildren(index):
+            return
+        side = self.indentation()
+        place = QRectF(rect.right() - side + 1, rect.y(), side, rect.height())
+        glyph = "chevron-down" if self.isExpanded(index) else "chevron-right"
+        draw_icon(painter, place, glyph, "faint", 14)
+
+
 class FilesPanel(Live, QWidget):
     """Tree above, preview below. ``mentionRequested(path)``: name the file in the composer."""
 
@@ -89,7 +120,7 @@ class FilesPanel(Live, QWidget):
 
     def _build(self) -> None:
         px = theme().px
-        self.tree = QTreeView()
+        self.tree = FilesTree()
         self.tree.setModel(self.model)
         self.tree.setHeaderHidden(True)
         self.tree.setUniformRowHeights(True)
@@ -154,7 +185,7 @@ class FilesPanel(Live, QWidget):
 
     def restyle(self) -> None:
         self.text.setFont(theme().font("mono"))
-        self.text.document().setDocumentMargin(theme().px(8))
+        self.text.document().setDocumentMargin(theme().px(14))
 
     def retranslate(self) -> None:
         self.tree.setAccessibleName(tr("Files of the workspace"))
