@@ -116,10 +116,7 @@ def replay(plan: Plan, done: Sequence[Done]) -> Want | Answer:
         want = next(plan)
         while True:
             results = [ledger.result(c) for c in want.calls]
-            missing: list[Call] = []
-            for wanted, result in zip(want.calls, results, strict=True):
-                if result is None and wanted not in missing:
-                    missing.append(wanted)
+            missing = [c for c, r in zip(want.calls, results, strict=True) if r is None]
             if missing:
                 return Want(tuple(missing), want.say)
             want = plan.send([r for r in results if r is not None])

@@ -1,0 +1,166 @@
+"""Putting one streamed answer of a model together."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from desktop_app.core import events as ev
+from desktop_app.core.events import Effect
+from desktop_app.core.ids import new_id, now_iso
+from desktop_app.core.messages import AnyBlock, TextBlock, ThinkingBlock, ToolCallBlock, Usage
+from desktop_app.core.models.base import (
+    Finish,
+    ModelEvent,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+)
+
+
+def parse_arguments(text: str) -> dict[str, Any] | None:
+    """A tool call's arguments as an object, or None when the JSON is cut short or no object."""
+    try:
+        value = json.loads(text or "{}")
+    except (ValueError, RecursionError):
+        return None
+    return cast(dict[str, Any], value) if isinstance(value, dict) else None
+
+
+@dataclass(slots=True)
+class _Growing:
+    """One part under way; text is joined once, at the end, so that streaming stays linear."""
+
+    block: TextBlock | ThinkingBlock | ToolCallBlock
+    pieces: list[str] = field(default_factory=list[str])
+    op_id: str = ""
+
+
+@dataclass(slots=True)
+class Assembly:
+    """Parts in, events out; at the end ``blocks``, ``usage`` and ``reason``.
+
+    ``op_ids(index)`` makes the operation id of the n-th tool call of this answer.
+    """
+
+    reply_id: str
+    op_id: Callable[[int], str]
+    effect: Callable[[str, dict[str, Any] | None], Effect]
+    usage: Usage | None = None
+    reason: str = ""
+    parts: dict[tuple[str, int], _Growing] = field(default_factory=dict[tuple[str, int], _Growing])
+    last: tuple[str, int] | None = None
+    calls: int = 0
+    changed: bool = False
+
+    def feed(self, part: ModelEvent) -> Iterator[ev.Event]:
+        """Take one part; yields what the world should know."""
+        self.changed = True
+        match part:
+            case TextPart(index, text):
+                if text:
+                    yield from self._text(("text", index), text)
+            case ThinkingPart(index, text, extra):
+                yield from self._thinking(("thinking", index), text, extra)
+            case ToolCallPart():
+                yield from self._call(part)
+            case Finish(reason, usage):
+                self.reason, self.usage = reason, usage
+                yield from self._close_last(None)
+
+    def _close_last(self, new: tuple[str, int] | None) -> Iterator[ev.Event]:
+        if self.last is not None and self.last != new:
+            block = self.parts[self.last].block
+            if not isinstance(block, ToolCallBlock):
+                block.finished_at = now_iso()
+                yield ev.BlockFinished(self.reply_id, block.id)
+        self.last = new
+
+    def _text(self, key: tuple[str, int], text: str) -> Iterator[ev.Event]:
+        yield from self._close_last(key)
+        part = self.parts.get(key)
+        if part is None:
+            part = self.parts[key] = _Growing(TextBlock(id=new_id()))
+        part.pieces.append(text)
+        yield ev.TextDelta(self.reply_id, part.block.id, text)
+
+    def _thinking(
+        self, key: tuple[str, int], text: str, extra: dict[str, Any] | None
+    ) -> Iterator[ev.Event]:
+        yield from self._close_last(key)
+        part = self.parts.get(key)
+        if part is None:
+            part = self.parts[key] = _Growing(ThinkingBlock(id=new_id()))
+        for name, value in (extra or {}).items():
+            setattr(part.block, name, value)
+        if text:
+            part.pieces.append(text)
+            yield ev.ThinkingDelta(self.reply_id, part.block.id, text)
+
+    def _call(self, piece: ToolCallPart) -> Iterator[ev.Event]:
+        key = ("call", piece.index)
+        yield from self._close_last(key)
+        part = self.parts.get(key)
+        if part is None:
+            op_id = self.op_id(self.calls)
+            self.calls += 1
+            call_id = piece.call_id or op_id
+            block = ToolCallBlock.model_validate(
+                {"id": call_id, "name": piece.name or "", "op_id": op_id, "type": "tool_call"}
+            )
+            part = self.parts[key] = _Growing(block, op_id=op_id)
+            yield ev.ToolCallStarted(self.reply_id, op_id, call_id, block.name)
+        elif piece.name and isinstance(part.block, ToolCallBlock) and not part.block.name:
+            part.block.name = piece.name
+        if piece.arguments:
+            part.pieces.append(piece.arguments)
+            yield ev.ToolCallDelta(self.reply_id, part.op_id, piece.arguments)
+
+    def blocks(self, *, whole_calls: bool = True) -> list[AnyBlock]:
+        """The blocks so far, text joined. ``whole_calls`` False leaves tool calls out, as for an
+        answer that was cut: half a call must never run."""
+        made: list[AnyBlock] = []
+        for part in self.parts.values():
+            text = "".join(part.pieces)
+            if len(part.pieces) > 1:
+                part.pieces[:] = [text]
+            block = part.block
+            match block:
+                case TextBlock():
+                    block.text = text
+                case ThinkingBlock():
+                    block.thinking = text
+                case ToolCallBlock():
+                    if not whole_calls:
+                        continue
+                    block.input = text or "{}"
+            made.append(block)
+        return made
+
+    def ready(self) -> Iterator[ev.ToolCallReady]:
+        """One event for each whole call."""
+        for part in self.parts.values():
+            block = part.block
+            if isinstance(block, ToolCallBlock):
+                parsed = parse_arguments(block.input)
+                yield ev.ToolCallReady(
+                    self.reply_id,
+                    part.op_id,
+                    block.id,
+                    block.name,
+                    block.input,
+                    parsed,
+                    self.effect(block.name, parsed),
+                )
+
+    def draft(self) -> bytes:
+        """What to keep of the text so far, as JSON: ``{reply_id, blocks}``; empty when nothing."""
+        blocks = self.blocks(whole_calls=False)
+        if not any(
+            (isinstance(b, TextBlock) and b.text) or isinstance(b, ThinkingBlock) for b in blocks
+        ):
+            return b""
+        body = {"reply_id": self.reply_id, "blocks": [b.model_dump() for b in blocks]}
+        return json.dumps(body, ensure_ascii=True, separators=(",", ":")).encode()

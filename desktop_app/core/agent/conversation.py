@@ -1,0 +1,510 @@
+"""One opened session in one opened workspace, as the window or a script holds it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from desktop_app.core import events as ev
+from desktop_app.core.context.types import Breakdown, CompactionRecord
+from desktop_app.core.errors import SessionError, SlipwayError
+from desktop_app.core.ids import new_id
+from desktop_app.core.messages import DataBlock, Msg, TextBlock, ToolCallBlock
+from desktop_app.core.models.base import ChatModel, ModelInfo, ModelRequest
+from desktop_app.core.sessions.base import Journal, NewRecord, OpUpdate, SessionKey
+from desktop_app.core.state import AgentState, Mode, PermissionContext, Rule
+from desktop_app.core.tasks import Tasks
+from desktop_app.core.tools.base import FileVersions, ToolContext
+from desktop_app.core.workspaces.base import Workspace
+from desktop_app.core.workspaces.outbox import Outbox
+
+from .assembly import parse_arguments
+from .base import Activity, Attachment, Decision, History, HistoryEntry, Pending, Question
+from .engine import ContextEngine
+from .execute import Executor
+from .fold import op_of
+from .log import SessionLog
+from .permissions import Permissions
+from .recovery import Recovered, recover
+from .run import MAX_ITERATIONS, Turn, TurnParts
+from .stream import RunStream
+from .toolbox import AnyTool, Toolbox, approval_from, arguments_text
+
+logger = logging.getLogger(__name__)
+
+SHOWN = (
+    "user.message",
+    "assistant.message",
+    "tool.result",
+    "approval.decided",
+    "question.answered",
+    "compaction",
+    "compaction.undone",
+    "turn.finished",
+    "recovered",
+)
+
+
+@dataclass(slots=True)
+class Agent:
+    """Who answers: its prompt and its limits. The model is the session's."""
+
+    id: str = "default"
+    name: str = "Assistant"
+    prompt: str = ""
+    max_iterations: int = MAX_ITERATIONS
+
+
+@dataclass(slots=True)
+class Setting:
+    """Everything a conversation is opened with; ``models`` finds a model by id."""
+
+    agent: Agent
+    workspace: Workspace
+    models: Callable[[str], ChatModel]
+    default_model: str
+    tools: Sequence[AnyTool]
+
+
+class SessionConversation:
+    """Implements ``core.agent.base.Conversation``. Made by ``open``."""
+
+    def __init__(self, journal: Journal, setting: Setting, tasks: Tasks) -> None:
+        self._setting = setting
+        self._stream = RunStream(tasks)
+        self._tasks = tasks
+        self.log = SessionLog(journal, self._stream.emit)
+        self._files = FileVersions()
+        self.recovered: Recovered | None = None
+        self.toolbox = Toolbox(setting.tools, self._tool_context)
+        self.engine: ContextEngine
+        self.executor: Executor
+        self.outbox: Outbox
+
+    @classmethod
+    async def open(cls, journal: Journal, setting: Setting, tasks: Tasks) -> SessionConversation:
+        """Replay the journal; when it is ours to write, recover what a dead process left."""
+        self = cls(journal, setting, tasks)
+        await self.log.load()
+        if journal.info.writable:
+            self.recovered = await recover(self.log)
+        self._files.seen = self.log.now.files
+        workspace: Any = setting.workspace
+        self.outbox = Outbox(journal, workspace, on_change=self._delivered)
+        self.engine = ContextEngine(
+            self.log,
+            self.model,
+            self.toolbox,
+            setting.workspace,
+            self.outbox,
+            setting.agent.prompt,
+            setting.agent.id,
+        )
+        await self.engine.refresh()
+        self.executor = Executor(
+            self.log,
+            self.toolbox,
+            self.engine,
+            lambda call_id, data: self.outbox.stage_raw_result(
+                self.state.session_id, call_id, data
+            ),
+            self._stream.emit,
+            self._task_list,
+        )
+        if journal.info.writable:
+            await self.outbox.load()
+            self.log.written.append(self.outbox.add)
+            tasks.start(self.outbox.run(), name=f"outbox {journal.info.key.session_id}")
+        return self
+
+    def _delivered(self) -> None:
+        """The outbox moved: tell how much is still on its way."""
+        self._stream.emit(
+            ev.Notice("outbox", {"pending": self.outbox.pending(), "error": _code(self.outbox)})
+        )
+
+    # -- what is known -----------------------------------------------------------------------
+
+    @property
+    def key(self) -> SessionKey:
+        return self.log.journal.info.key
+
+    @property
+    def activity(self) -> Activity:
+        if self._stream.running:
+            return "running"
+        return "parked" if self.log.now.waiting else "idle"
+
+    @property
+    def title(self) -> str:
+        return self.log.now.title
+
+    @property
+    def writable(self) -> bool:
+        return self.log.journal.info.writable
+
+    @property
+    def why_readonly(self) -> tuple[str, dict[str, Any]] | None:
+        info = self.log.journal.info
+        return (info.why or "journal.readonly", info.params) if not info.writable else None
+
+    @property
+    def state(self) -> AgentState:
+        return self.log.now.state
+
+    @property
+    def permissions(self) -> PermissionContext:
+        return self.state.permission_context
+
+    @property
+    def model_info(self) -> ModelInfo:
+        return self.model().info
+
+    @property
+    def resumable(self) -> str | None:
+        """The reply that ended early and can be continued with ``go_on``."""
+        now = self.log.now
+        if self.activity != "idle":
+            return None
+        if now.open_reply is not None:
+            return now.open_reply
+        tail = now.state.context[-1] if now.state.context else None
+        if tail is not None and tail.role == "assistant" and tail.finished_reason != "completed":
+            return tail.id
+        return (
+            now.state.reply_context.reply_id if tail is not None and tail.role == "user" else None
+        )
+
+    @property
+    def pending(self) -> Pending | None:
+        waiting = list(self.log.now.waiting.values())
+        if not waiting or self._stream.running:
+            return None
+        return Pending(
+            waiting[0].reply_id,
+            tuple(approval_from(w.approval) for w in waiting if w.approval is not None),
+            tuple(Question(w.op_id, w.questions) for w in waiting if w.questions is not None),
+        )
+
+    def listen(self, listener: Callable[[ev.Event], None]) -> Callable[[], None]:
+        """Hear every event of this conversation; returns the way to stop."""
+        self._stream.listeners.append(listener)
+        return lambda: self._stream.listeners.remove(listener)
+
+    def model(self) -> ChatModel:
+        return self._setting.models(self.log.now.model or self._setting.default_model)
+
+    async def history(self, *, before: int | None = None, limit: int | None = None) -> History:
+        records = await self.log.journal.read(
+            before=before, limit=limit, newest_first=True, kinds=SHOWN
+        )
+        entries = [HistoryEntry(r.seq, r.kind, r.ts_us, r.raw) for r in reversed(records)]
+        return History(entries, limit is None or len(records) < limit)
+
+    def draft(self) -> str:
+        """Recovery turned it into a message already; kept for read-only sessions."""
+        return ""
+
+    async def breakdown(self) -> Breakdown:
+        return await self.engine.breakdown()
+
+    async def compactions(self) -> list[CompactionRecord]:
+        return list(self.log.now.compactions)
+
+    # -- turns -------------------------------------------------------------------------------
+
+    def send(self, text: str, attachments: Sequence[Attachment] = ()) -> AsyncIterator[ev.Event]:
+        self._check_free()
+        if self.log.now.waiting:
+            raise SessionError("run.parked")
+        blocks = _attachment_blocks(attachments)
+        msg = Msg.user(text, blocks=blocks)
+        reply_id = new_id()
+
+        async def work() -> None:
+            await self._settle()
+            body = {"reply_id": reply_id, "msg": msg.model_dump()}
+            await self.log.append(NewRecord("user.message", body))
+            self._stream.emit(ev.UserMessage(msg))
+            await self._drive(reply_id)
+
+        return self._stream.start(self._told(work, reply_id), f"turn {reply_id}")
+
+    def decide(self, reply_id: str, decisions: Sequence[Decision]) -> AsyncIterator[ev.Event]:
+        self._check_reply(reply_id)
+        for decision in decisions:
+            waiting = self.log.now.waiting.get(decision.op_id)
+            if waiting is None or waiting.approval is None:
+                raise SessionError("run.not_waiting", op_id=decision.op_id)
+
+        async def work() -> None:
+            await self._record_decisions(reply_id, decisions)
+            await self._drive(reply_id, resumed=True)
+
+        return self._stream.start(self._told(work, reply_id), f"turn {reply_id}")
+
+    def answer(self, reply_id: str, op_id: str, answer: dict[str, Any]) -> AsyncIterator[ev.Event]:
+        self._check_reply(reply_id)
+        waiting = self.log.now.waiting.get(op_id)
+        if waiting is None or waiting.questions is None:
+            raise SessionError("run.not_waiting", op_id=op_id)
+
+        async def work() -> None:
+            body = {"reply_id": reply_id, "op_id": op_id, "answer": answer}
+            await self.log.append(NewRecord("question.answered", body))
+            for call in self.log.now.calls():
+                if op_of(call) == op_id:
+                    await self._answer_call(reply_id, call, answer)
+            await self._drive(reply_id, resumed=True)
+
+        return self._stream.start(self._told(work, reply_id), f"turn {reply_id}")
+
+    def interrupt(self, reply_id: str) -> AsyncIterator[ev.Event]:
+        self._check_reply(reply_id)
+
+        async def work() -> None:
+            await self._settle()
+            self._stream.emit(ev.RunFinished(reply_id, "interrupted"))
+
+        return self._stream.start(self._told(work, reply_id), f"interrupt {reply_id}")
+
+    def go_on(self) -> AsyncIterator[ev.Event]:
+        self._check_free()
+        reply_id = self.resumable
+        if reply_id is None:
+            raise SessionError("run.nothing_to_continue")
+
+        async def work() -> None:
+            await self._drive(reply_id, resumed=True)
+
+        return self._stream.start(self._told(work, reply_id), f"turn {reply_id}")
+
+    async def stop(self) -> None:
+        await self._stream.stop()
+
+    def compact(self) -> AsyncIterator[ev.Event]:
+        self._check_free()
+
+        async def work() -> None:
+            await self.engine.compact("manual", self._stream.emit)
+            self._stream.emit(ev.ContextChanged(await self.engine.breakdown()))
+
+        return self._stream.start(work, "compact")
+
+    async def undo_compaction(self) -> list[ev.Event]:
+        self._check_free()
+        events: list[ev.Event] = [await self.engine.undo()]
+        events.append(ev.ContextChanged(await self.engine.breakdown()))
+        for event in events:
+            self._stream.emit(event)
+        return events
+
+    # -- settings of the session -------------------------------------------------------------
+
+    async def set_mode(self, mode: Mode) -> None:
+        context = self.permissions.model_copy(deep=True)
+        context.mode = mode
+        await self._save_permissions(context)
+
+    async def add_rule(self, rule: dict[str, Any]) -> None:
+        await self._save_permissions(with_rule(self.permissions, rule))
+
+    async def remove_rule(self, rule: dict[str, Any]) -> None:
+        context = self.permissions.model_copy(deep=True)
+        Permissions(context).remove(rule)
+        await self._save_permissions(context)
+
+    async def _save_permissions(self, context: PermissionContext) -> None:
+        body = {"permission_context": context.model_dump()}
+        await self.log.append(NewRecord("permissions", body), draft=None)
+
+    async def set_model(self, model_id: str) -> None:
+        self._check_free()
+        self._setting.models(model_id)
+        await self.log.append(NewRecord("model", {"model": model_id}))
+        self._stream.emit(ev.ContextChanged(await self.engine.breakdown()))
+
+    async def set_title(self, title: str) -> None:
+        title = " ".join(title.split())[:200]
+        if title:
+            body = {"title": title, "by": "person"}
+            await self.log.append(NewRecord("title", body), draft=None)
+            self._stream.emit(ev.TitleChanged(title))
+
+    async def close(self) -> None:
+        await self.stop()
+        await self.log.journal.close()
+
+    # -- inside ------------------------------------------------------------------------------
+
+    def _check_free(self) -> None:
+        if not self.writable:
+            code, params = self.why_readonly or ("journal.readonly", {})
+            raise SessionError("session.readonly", why=code, **params)
+        if self._stream.running:
+            raise SessionError("run.busy")
+
+    def _check_reply(self, reply_id: str) -> None:
+        self._check_free()
+        waiting = self.log.now.waiting
+        if not waiting:
+            raise SessionError("run.not_parked")
+        if any(w.reply_id != reply_id for w in waiting.values()):
+            raise SessionError("run.wrong_reply", reply_id=reply_id)
+
+    def _told(self, work: Callable[[], Any], reply_id: str) -> Callable[[], Any]:
+        """Errors before or after the turn proper become its end, so that nobody waits in vain."""
+
+        async def told() -> None:
+            try:
+                await work()
+            except SlipwayError as error:
+                params = {**error.params, "retryable": error.retryable}
+                self._stream.emit(ev.RunFinished(reply_id, "error", error.code, params))
+
+        return told
+
+    async def _drive(self, reply_id: str, *, resumed: bool = False) -> None:
+        if resumed and self.log.now.open_reply is None:
+            # Going on after an end: the same reply is open again.
+            self.log.now.open_reply = reply_id
+        parts = TurnParts(
+            self.log,
+            self.model(),
+            self.toolbox,
+            lambda: Permissions(self.permissions, self._setting.workspace.get_backend().cwd),
+            self.engine,
+            self.executor,
+            self._setting.agent.name,
+            self._past_calls,
+            self._setting.agent.max_iterations,
+        )
+        await Turn(parts, reply_id, self._stream.emit).drive(resumed=resumed)
+        await self._name_it()
+
+    async def _settle(self) -> None:
+        """Close what an earlier turn left open, before something new begins."""
+        reply_id = self.log.now.open_reply
+        if reply_id is None:
+            return
+        await self.executor.close_open(reply_id, "interrupted")
+        body: dict[str, Any] = {"reply_id": reply_id, "reason": "interrupted", "params": {}}
+        await self.log.append(NewRecord("turn.finished", body))
+
+    async def _record_decisions(self, reply_id: str, decisions: Sequence[Decision]) -> None:
+        records: list[NewRecord] = []
+        ops: list[OpUpdate] = []
+        context = self.permissions
+        for decision in decisions:
+            waiting = self.log.now.waiting[decision.op_id]
+            approval = approval_from(waiting.approval or {})
+            changed = decision.arguments
+            body: dict[str, Any] = {
+                "reply_id": reply_id,
+                "op_id": decision.op_id,
+                "allowed": decision.allowed,
+                "by": "person",
+                "arguments": arguments_text(changed) if changed is not None else None,
+                "rule": approval.rule if decision.always else None,
+            }
+            records.append(NewRecord("approval.decided", body))
+            state = "approved" if decision.allowed else "cancelled"
+            ops.append(OpUpdate(decision.op_id, state, approval.name, approval.call_id))
+            if decision.always and decision.allowed and approval.rule is not None:
+                context = with_rule(context, approval.rule)
+        if context is not self.permissions:
+            records.append(NewRecord("permissions", {"permission_context": context.model_dump()}))
+        await self.log.append(*records, ops=ops)
+        for d in decisions:
+            self._stream.emit(ev.ApprovalDecided(reply_id, d.op_id, d.allowed, "person"))
+
+    async def _answer_call(
+        self, reply_id: str, call: ToolCallBlock, answer: dict[str, Any]
+    ) -> None:
+        tool: Any = self.toolbox.tools[call.name]
+        args = parse_arguments(call.input) or {}
+        await self.executor.answer(reply_id, call, tool.result(args, answer))
+
+    async def _name_it(self) -> None:
+        """A title: the first words while the first turn is open, then the model's; a person's own
+        is never replaced."""
+        now = self.log.now
+        first = next((m for m in now.state.context if m.role == "user"), None)
+        text = " ".join(first.text().split()) if first is not None else ""
+        if now.titled_by in ("person", "agent") or not text:
+            return
+        title, by = text[:60], "text"
+        tail = now.state.context[-1]
+        if tail.finished_reason == "completed" and first is not None:
+            by = "agent"
+            try:
+                request = ModelRequest("", [first], purpose="title", max_output=60)
+                title = " ".join((await self.engine.collect(request)).split())[:60] or title
+            except SlipwayError as error:
+                logger.info("no title from the model: %s", error)
+        if by == now.titled_by:
+            return
+        title = title.strip("\"'“”「」 ")
+        await self.log.append(NewRecord("title", {"title": title, "by": by}))
+        self._stream.emit(ev.TitleChanged(title))
+
+    def _task_list(self) -> list[dict[str, Any]]:
+        return [t.model_dump() for t in self.state.tasks_context.tasks]
+
+    def _tool_context(self, op_id: str) -> ToolContext:
+        info = self._setting.workspace.info
+        reply_id = self.log.now.open_reply or ""
+        return ToolContext(
+            backend=self._setting.workspace.get_backend(),
+            root=info.root,
+            session_id=self.state.session_id,
+            agent_id=self._setting.agent.id,
+            op_id=op_id,
+            files=self._files,
+            tasks=self.state.tasks_context.tasks,
+            emit=lambda stream, text: self._stream.emit(
+                ev.ToolOutput(reply_id, op_id, stream, text)
+            ),
+            skills=self.engine.skills,
+            images=self.model().info.images,
+        )
+
+    def _past_calls(self, name: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        for msg in self.state.context:
+            for block in msg.content:
+                if (
+                    isinstance(block, ToolCallBlock)
+                    and block.name == name
+                    and block.state == "finished"
+                    and (args := parse_arguments(block.input))
+                ):
+                    found.append(args)
+        return found
+
+
+def _attachment_blocks(attachments: Sequence[Attachment]) -> list[Any]:
+    blocks: list[Any] = []
+    for item in attachments:
+        if item.data is not None:
+            blocks.append(item.data)
+        elif item.path is not None:
+            note = f"<attachment name={item.name!r} path={item.path!r}/>"
+            blocks.append(TextBlock.model_validate({"text": note, "slipway": "attachment"}))
+    return blocks
+
+
+def with_rule(context: PermissionContext, rule: dict[str, Any]) -> PermissionContext:
+    """A copy of ``context`` with one rule more."""
+    copy = context.model_copy(deep=True)
+    Permissions(copy).add(rule)
+    return copy
+
+
+def _code(outbox: Outbox) -> str | None:
+    return outbox.error.code if outbox.error is not None else None
+
+
+__all__ = ["Agent", "DataBlock", "Rule", "SessionConversation", "Setting"]

@@ -1,0 +1,226 @@
+"""Running planned calls durably: intent, work, result, each in the journal before the next."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from desktop_app.core import events as ev
+from desktop_app.core.messages import TextBlock, ToolCallBlock, ToolResultBlock
+from desktop_app.core.sessions.base import NewRecord, OpState, OpUpdate
+from desktop_app.core.tools.base import ToolOutcome
+from desktop_app.core.workspaces.outbox import Staged
+
+from .engine import ContextEngine
+from .fold import op_of
+from .log import SessionLog
+from .toolbox import Planned, Toolbox
+
+logger = logging.getLogger(__name__)
+
+
+Stage = Callable[[str, bytes], Awaitable[Staged]]
+"""Keeps a whole result (call id, bytes) and says where the workspace will have it."""
+
+
+class Executor:
+    """Runs batches of planned calls of one session."""
+
+    def __init__(
+        self,
+        log: SessionLog,
+        toolbox: Toolbox,
+        engine: ContextEngine,
+        stage: Stage,
+        emit: Callable[[ev.Event], None],
+        tasks: Callable[[], list[dict[str, Any]]],
+    ) -> None:
+        self.log = log
+        self.toolbox = toolbox
+        self.engine = engine
+        self._stage = stage
+        self.emit = emit
+        self._tasks = tasks
+        self._commit = asyncio.Lock()
+
+    def op(self, plan: Planned, state: OpState) -> OpUpdate:
+        attempt = self.log.now.attempts.get(plan.op_id, 1)
+        call = plan.call
+        return OpUpdate(plan.op_id, state, call.name, call.id, plan.effect, plan.args_sha, attempt)
+
+    async def run(self, reply_id: str, batch: Sequence[Planned]) -> None:
+        """Run a batch together. A cancellation leaves the results that are there."""
+        live = [p for p in batch if p.outcome is None]
+        if live:
+            # One commit for the batch's intents, synced before any tool body starts.
+            await self.log.append(ops=[self.op(p, "intent") for p in live], draft=None)
+        for plan in batch:
+            if plan.by != "person" and plan.outcome is None:
+                self.emit(ev.ApprovalDecided(reply_id, plan.op_id, True, plan.by))
+            self.emit(ev.ToolStarted(reply_id, plan.op_id))
+        budget = self.engine.result_budget(len(batch))
+        if len(batch) == 1:
+            await self._one(reply_id, batch[0], budget)
+            return
+        async with asyncio.TaskGroup() as group:
+            for plan in batch:
+                group.create_task(self._one(reply_id, plan, budget), name=f"tool {plan.op_id}")
+
+    async def _one(self, reply_id: str, plan: Planned, budget: int) -> None:
+        before = self._tasks()
+        outcome, seconds = await self.toolbox.run(plan)
+        await self.finish(reply_id, plan, outcome, seconds, budget, before)
+
+    async def finish(
+        self,
+        reply_id: str,
+        plan: Planned,
+        outcome: ToolOutcome,
+        seconds: float,
+        budget: int,
+        before: list[dict[str, Any]] | None = None,
+    ) -> None:
+        """Bound the result, journal it with its operation, tell the world."""
+        bounded = await self.engine.bound(outcome.text, budget)
+        whole = outcome.raw if outcome.raw is not None else None
+        records: list[NewRecord] = []
+        path: str | None = None
+        text = bounded.text
+        size = len(outcome.text)
+        async with self._commit:
+            if bounded.cut or whole is not None:
+                data = whole if whole is not None else outcome.text.encode("utf-8", "replace")
+                size = len(data)
+                staged = await self._stage(plan.call.id, data)
+                path = staged.path
+                records.extend(staged.records)
+                text += _whole_note(path, size)
+            block = self._block(plan, outcome, text, path, size)
+            body: dict[str, Any] = {
+                "reply_id": reply_id,
+                "op_id": plan.op_id,
+                "block": block.model_dump(),
+                "seconds": round(seconds, 3),
+                "offload": path,
+                "whole_bytes": size,
+                "read": _read_versions(outcome),
+            }
+            records.append(NewRecord("tool.result", body))
+            after = self._tasks()
+            if before is not None and after != before:
+                records.append(NewRecord("tasks", {"tasks": after}))
+            done: OpState = "done" if outcome.state == "success" else "failed"
+            if outcome.state in ("interrupted", "denied"):
+                done = "cancelled"
+            await self.log.append(*records, ops=[self.op(plan, done)])
+        self.emit(ev.ToolFinished(reply_id, plan.op_id, outcome.state, block, seconds, path, size))
+        if path is not None:
+            self.emit(ev.Offloaded("tool_result", path, 1, size, False))
+        if before is not None and after != before:
+            self.emit(ev.TasksChanged(after))
+
+    def _block(
+        self, plan: Planned, outcome: ToolOutcome, text: str, path: str | None, size: int
+    ) -> ToolResultBlock:
+        ours = dict(outcome.metadata.get("slipway") or {})
+        ours["op_id"] = plan.op_id
+        if path is not None:
+            ours |= {"offload": path, "whole_bytes": size}
+        return ToolResultBlock.model_validate(
+            {
+                "id": plan.call.id,
+                "name": plan.call.name,
+                "type": "tool_result",
+                "state": outcome.state,
+                "op_id": plan.op_id,
+                "output": [
+                    TextBlock(text=text).model_dump(),
+                    *(block.model_dump() for block in outcome.data),
+                ],
+                "metadata": {**outcome.metadata, "slipway": ours},
+            }
+        )
+
+    async def answer(self, reply_id: str, call: ToolCallBlock, outcome: ToolOutcome) -> None:
+        """The result of a call that a person (or another program) answered."""
+        plan = Planned(call, op_of(call), {}, "answered", "read", outcome, by="person")
+        await self.finish(reply_id, plan, outcome, 0.0, self.engine.result_budget(1))
+
+    async def close_open(self, reply_id: str, state: str) -> None:
+        """Give every open call of the reply a result that says why there is none."""
+        calls = self.log.now.calls()
+        if not calls:
+            return
+        records: list[NewRecord] = []
+        ops: list[OpUpdate] = []
+        events: list[ev.Event] = []
+        known = {o.op_id: o for o in await self.log.journal.operations()}
+        for call in calls:
+            op_id = op_of(call)
+            started = op_id in known and known[op_id].state == "intent"
+            effect = known[op_id].effect if op_id in known else "read"
+            text = open_text(started, effect)
+            block = result_block(call, text, "interrupted")
+            records.append(
+                NewRecord(
+                    "tool.result",
+                    {
+                        "reply_id": reply_id,
+                        "op_id": op_id,
+                        "block": block.model_dump(),
+                        "seconds": 0,
+                    },
+                )
+            )
+            ops.append(OpUpdate(op_id, "cancelled", call.name, call.id, effect))
+            events.append(ev.ToolFinished(reply_id, op_id, "interrupted", block, 0.0))
+        await self.log.append(*records, ops=ops)
+        for event in events:
+            self.emit(event)
+
+
+def open_text(started: bool, effect: str) -> str:
+    """What the model reads of a call without an outcome."""
+    if not started:
+        return (
+            "<system-reminder>Interrupted by the person before this call started.</system-reminder>"
+        )
+    if effect in ("read", "idempotent"):
+        return "<system-reminder>Interrupted by the person; the call was stopped.</system-reminder>"
+    return (
+        "<system-reminder>Interrupted by the person while this call ran: it was stopped, and what "
+        "it had done by then stays done. Check before you repeat it.</system-reminder>"
+    )
+
+
+def result_block(call: ToolCallBlock, text: str, state: str) -> ToolResultBlock:
+    """A result of ours for a call that gave none."""
+    return ToolResultBlock.model_validate(
+        {
+            "id": call.id,
+            "name": call.name,
+            "type": "tool_result",
+            "state": state,
+            "op_id": op_of(call),
+            "output": [TextBlock(text=text).model_dump()],
+            "metadata": {"slipway": {"op_id": op_of(call)}},
+        }
+    )
+
+
+def _whole_note(path: str, size: int) -> str:
+    return (
+        f"\n<system-reminder>This result was too long for the context window. The whole result "
+        f"({size:,} bytes) is in {path}; read it with Read or search it with Grep."
+        "</system-reminder>"
+    )
+
+
+def _read_versions(outcome: ToolOutcome) -> dict[str, str]:
+    ours = outcome.metadata.get("slipway")
+    if isinstance(ours, dict) and isinstance(ours.get("read"), dict):  # pyright: ignore[reportUnknownMemberType]
+        return json.loads(json.dumps(ours["read"]))
+    return {}

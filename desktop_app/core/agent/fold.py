@@ -1,0 +1,299 @@
+"""Folding a journal: records in, the live state out.
+
+The one place that gives records their meaning. The loop applies each record to the same ``Folded``
+right after the journal took it, so that replaying a journal and having lived through it give the
+same state, field for field (invariant 7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from desktop_app.core.context.applying import apply, record_from, undo
+from desktop_app.core.context.types import CompactionRecord
+from desktop_app.core.messages import (
+    AnyBlock,
+    Msg,
+    ToolCallBlock,
+    ToolResultBlock,
+    Usage,
+)
+from desktop_app.core.sessions.base import Record
+from desktop_app.core.state import AgentState, PermissionContext, Task, TasksContext
+
+
+@dataclass(slots=True)
+class Waiting:
+    """An approval (``approval`` set) or a question (``questions`` set) without an answer."""
+
+    op_id: str
+    reply_id: str
+    approval: dict[str, Any] | None = None
+    questions: list[dict[str, Any]] | None = None
+
+
+@dataclass(slots=True)
+class Folded:
+    """A session as its journal tells it. ``open_reply`` is the turn that has not finished."""
+
+    state: AgentState
+    title: str = ""
+    titled_by: str = ""  # person, agent, text (the beginning of the first message)
+    model: str = ""
+    config: dict[str, Any] = field(default_factory=dict[str, Any])
+    open_reply: str | None = None
+    waiting: dict[str, Waiting] = field(default_factory=dict[str, Waiting])
+    decided: dict[str, bool] = field(default_factory=dict[str, bool])
+    compactions: list[CompactionRecord] = field(default_factory=list[CompactionRecord])
+    files: dict[str, str] = field(default_factory=dict[str, str])
+    attempts: dict[str, int] = field(default_factory=dict[str, int])
+    head: int = 0
+    last_us: int = 0
+    turns: int = 0
+
+    def calls(self) -> list[ToolCallBlock]:
+        """The tool calls of the open reply that have no result, in order."""
+        if self.open_reply is None:
+            return []
+        found: list[ToolCallBlock] = []
+        done: set[str] = set()
+        for msg in self.state.context:
+            if msg.role != "assistant" or msg.id != self.open_reply:
+                continue
+            for block in msg.content:
+                if isinstance(block, ToolCallBlock):
+                    found.append(block)
+                elif isinstance(block, ToolResultBlock):
+                    done.add(op_of(block))
+        return [c for c in found if op_of(c) not in done]
+
+
+def op_of(block: ToolCallBlock | ToolResultBlock) -> str:
+    """Our operation id of a call or result; the provider's id where there is none (foreign)."""
+    extra = block.model_extra or {}
+    op = extra.get("op_id")
+    if isinstance(op, str):
+        return op
+    if isinstance(block, ToolResultBlock):
+        ours = block.metadata.get("slipway")
+        if isinstance(ours, dict) and isinstance(ours.get("op_id"), str):  # pyright: ignore[reportUnknownMemberType]
+            return str(ours["op_id"])  # pyright: ignore[reportUnknownArgumentType]
+    return block.id
+
+
+def append_blocks(
+    state: AgentState, reply_id: str, name: str, blocks: Iterable[AnyBlock], usage: Usage | None
+) -> Msg:
+    """Add blocks to the reply's assistant message at the tail, as AgentScope does."""
+    made = list(blocks)
+    tail = state.context[-1] if state.context else None
+    if tail is None or tail.role != "assistant" or tail.id != reply_id:
+        # Its time is its first block's, so that a replay makes the same message.
+        at = made[0].created_at if made else None
+        tail = Msg(name=name, role="assistant", id=reply_id, created_at=at)
+        state.context.append(tail)
+    tail.content.extend(made)
+    if usage is not None:
+        tail.usage = usage
+    return tail
+
+
+class Folder:
+    """Applies records one by one to a ``Folded``."""
+
+    def __init__(self, session_id: str) -> None:
+        self.now = Folded(AgentState(session_id=session_id))
+
+    def replay(self, records: Iterable[Record]) -> Folded:
+        for record in records:
+            self.apply(record)
+        return self.now
+
+    def apply(self, record: Record) -> None:
+        """Apply one record; an unknown kind changes nothing but the head."""
+        handler = _HANDLERS.get(record.kind)
+        if handler is not None:
+            handler(self.now, record.body())
+        self.now.head = record.seq
+        self.now.last_us = record.ts_us
+
+
+def fold(records: Iterable[Record], session_id: str = "") -> AgentState:
+    """The AgentState of a journal, for ``StorageBase`` and for export."""
+    return Folder(session_id).replay(records).state
+
+
+def _created(now: Folded, body: dict[str, Any]) -> None:
+    now.config = body
+    now.model = str(body.get("model") or "")
+    now.title = str(body.get("title") or "")
+    now.titled_by = "person" if now.title else ""
+    if session_id := body.get("session_id"):
+        now.state.session_id = str(session_id)
+    if mode := body.get("mode"):
+        now.state.permission_context.mode = mode
+
+
+def _user(now: Folded, body: dict[str, Any]) -> None:
+    msg = Msg.model_validate(body["msg"])
+    now.state.context.append(msg)
+    now.open_reply = str(body["reply_id"])
+    now.state.reply_context.reply_id = now.open_reply
+    now.state.reply_context.cur_iter = 0
+    now.turns += 1
+
+
+def _request(now: Folded, body: dict[str, Any]) -> None:
+    now.open_reply = str(body["reply_id"])
+    now.state.reply_context.reply_id = now.open_reply
+    now.state.reply_context.cur_iter = int(body["iteration"])
+    now.model = str(body.get("model") or now.model)
+
+
+def _assistant(now: Folded, body: dict[str, Any]) -> None:
+    usage = body.get("usage")
+    msg = Msg.model_validate(
+        {"name": body.get("name") or "assistant", "role": "assistant", "content": body["blocks"]}
+    )
+    append_blocks(
+        now.state,
+        str(body["reply_id"]),
+        msg.name,
+        msg.content,
+        Usage.model_validate(usage) if usage else None,
+    )
+
+
+def _find_call(now: Folded, op_id: str) -> ToolCallBlock | None:
+    for msg in reversed(now.state.context):
+        for block in msg.content:
+            if isinstance(block, ToolCallBlock) and op_of(block) == op_id:
+                return block
+    return None
+
+
+def _replace_block(now: Folded, old: ToolCallBlock, new: ToolCallBlock) -> None:
+    """Put a block in the place of another: what was built from the old one is built anew."""
+    for msg in reversed(now.state.context):
+        for i, block in enumerate(msg.content):
+            if block is old:
+                msg.content[i] = new
+                return
+
+
+def _asked(now: Folded, body: dict[str, Any]) -> None:
+    op_id, reply_id = str(body["op_id"]), str(body["reply_id"])
+    now.waiting[op_id] = Waiting(op_id, reply_id, approval=body["approval"])
+    if (call := _find_call(now, op_id)) is not None:
+        call.state = "asking"
+
+
+def _question(now: Folded, body: dict[str, Any]) -> None:
+    op_id, reply_id = str(body["op_id"]), str(body["reply_id"])
+    now.waiting[op_id] = Waiting(op_id, reply_id, questions=body["questions"])
+    if (call := _find_call(now, op_id)) is not None:
+        call.state = "submitted"
+
+
+def _decided(now: Folded, body: dict[str, Any]) -> None:
+    op_id = str(body["op_id"])
+    now.waiting.pop(op_id, None)
+    now.decided[op_id] = bool(body["allowed"])
+    if (call := _find_call(now, op_id)) is not None and body["allowed"]:
+        call.state = "allowed"
+        if (changed := body.get("arguments")) is not None:
+            _replace_block(now, call, call.model_copy(update={"input": str(changed)}))
+
+
+def _result(now: Folded, body: dict[str, Any]) -> None:
+    op_id = str(body["op_id"])
+    block = ToolResultBlock.model_validate(body["block"])
+    append_blocks(now.state, str(body["reply_id"]), str(body.get("name") or ""), [block], None)
+    now.waiting.pop(op_id, None)
+    now.decided.pop(op_id, None)
+    if (call := _find_call(now, op_id)) is not None:
+        call.state = "finished"
+    read: dict[str, str] = body.get("read") or {}
+    now.files.update(read)
+
+
+def _finished(now: Folded, body: dict[str, Any]) -> None:
+    reply_id = str(body["reply_id"])
+    for msg in reversed(now.state.context):
+        if msg.role == "assistant" and msg.id == reply_id:
+            msg.finished_reason = body["reason"]
+            msg.finished_at = body.get("at")
+            break
+    now.open_reply = None
+    now.waiting.clear()
+    now.decided.clear()
+
+
+def _permissions(now: Folded, body: dict[str, Any]) -> None:
+    now.state.permission_context = PermissionContext.model_validate(body["permission_context"])
+
+
+def _tasks(now: Folded, body: dict[str, Any]) -> None:
+    now.state.tasks_context = TasksContext(tasks=[Task.model_validate(t) for t in body["tasks"]])
+
+
+def _title(now: Folded, body: dict[str, Any]) -> None:
+    by = str(body.get("by") or "agent")
+    if by == "person" or now.titled_by != "person":
+        now.title, now.titled_by = str(body["title"]), by
+
+
+def _replaced(now: Folded, body: dict[str, Any]) -> None:
+    session_id = now.state.session_id
+    now.state = AgentState.model_validate(body["state"])
+    now.state.session_id = now.state.session_id or session_id
+    now.open_reply = None
+    now.waiting.clear()
+
+
+def _compaction(now: Folded, body: dict[str, Any]) -> None:
+    record = record_from(body)
+    now.state = apply(record, now.state)
+    now.compactions.append(record)
+
+
+def _undone(now: Folded, body: dict[str, Any]) -> None:
+    for at in range(len(now.compactions) - 1, -1, -1):
+        if now.compactions[at].gen == int(body["gen"]):
+            now.state = undo(now.compactions[at], now.state)
+            del now.compactions[at]
+            return
+
+
+def _recovered(now: Folded, body: dict[str, Any]) -> None:
+    for op in body.get("ops") or ():
+        if op.get("outcome") == "again":
+            op_id = str(op["op_id"])
+            now.attempts[op_id] = now.attempts.get(op_id, 1) + 1
+
+
+def _model(now: Folded, body: dict[str, Any]) -> None:
+    now.model = str(body["model"])
+
+
+_HANDLERS: dict[str, Callable[[Folded, dict[str, Any]], None]] = {
+    "session.created": _created,
+    "user.message": _user,
+    "model.request": _request,
+    "assistant.message": _assistant,
+    "approval.asked": _asked,
+    "question.asked": _question,
+    "approval.decided": _decided,
+    "tool.result": _result,
+    "turn.finished": _finished,
+    "permissions": _permissions,
+    "tasks": _tasks,
+    "title": _title,
+    "model": _model,
+    "recovered": _recovered,
+    "compaction": _compaction,
+    "compaction.undone": _undone,
+    "state.replaced": _replaced,
+}

@@ -1,0 +1,54 @@
+"""A session's journal together with its live state: what is written is applied at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from desktop_app.core import events as ev
+from desktop_app.core.sessions.base import Journal, NewRecord, OpUpdate, Record
+
+from .fold import Folded, Folder
+
+SNAPSHOT_PAGE = 2000
+
+
+class SessionLog:
+    """Appends to the journal, then folds. ``emit`` hears ``Saved`` after each barrier.
+
+    The order of calls is the order of effect; a record that the journal refuses is not applied.
+    """
+
+    def __init__(self, journal: Journal, emit: Callable[[ev.Event], None]) -> None:
+        self.journal = journal
+        self.emit = emit
+        self.written: list[Callable[[Sequence[Record]], None]] = []  # told of each append
+        self._folder = Folder(journal.info.key.session_id)
+
+    @property
+    def now(self) -> Folded:
+        return self._folder.now
+
+    async def load(self) -> None:
+        """Replay the journal in pages, so that the loop is never held for long."""
+        import asyncio
+
+        after = 0
+        while page := await self.journal.read(after=after, limit=SNAPSHOT_PAGE):
+            after = page[-1].seq
+            await asyncio.to_thread(self._folder.replay, page)
+
+    async def append(
+        self,
+        *records: NewRecord,
+        ops: Sequence[OpUpdate] = (),
+        draft: bytes | None = b"",
+    ) -> list[Record]:
+        """One synced transaction, applied to the live state, then announced."""
+        written = await self.journal.append(list(records), ops=ops, draft=draft)
+        for record in written:
+            self._folder.apply(record)
+        if written:
+            for told in self.written:
+                told(written)
+            self.emit(ev.Saved(written[-1].seq, written[-1].ts_us))
+        return written

@@ -1,0 +1,288 @@
+"""One turn: reason, act, until there is nothing left to do, or somebody has to decide.
+
+A ``Turn`` works in a task of its own and speaks through ``emit``. Whatever ends it (the end, a
+stop, an error, a pause), everything that happened is in the journal before it returns.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from desktop_app.core import events as ev
+from desktop_app.core.errors import ModelError, SlipwayError
+from desktop_app.core.ids import now_iso
+from desktop_app.core.messages import FinishedReason, TextBlock, ToolCallBlock
+from desktop_app.core.models.base import ChatModel, ModelRequest
+from desktop_app.core.sessions.base import NewRecord, OpUpdate
+from desktop_app.core.tools.base import ToolOutcome
+
+from .assembly import Assembly
+from .closing import closing
+from .engine import ContextEngine
+from .execute import Executor
+from .fold import op_of
+from .log import SessionLog
+from .permissions import Permissions
+from .toolbox import Planned, Toolbox, approval_body
+
+logger = logging.getLogger(__name__)
+
+MAX_ITERATIONS = 50  # as AgentScope 2.0.11 (ReActConfig.max_iters)
+DRAFT_SECONDS = 0.9  # a kill loses at most the last second of streamed text
+
+
+@dataclass(slots=True)
+class TurnParts:
+    """What a turn works with. ``past_calls`` gives earlier calls of a tool, for "always"."""
+
+    log: SessionLog
+    model: ChatModel
+    toolbox: Toolbox
+    permissions: Callable[[], Permissions]
+    engine: ContextEngine
+    executor: Executor
+    agent_name: str
+    past_calls: Callable[[str], Sequence[dict[str, Any]]]
+    max_iterations: int = MAX_ITERATIONS
+
+
+class Turn:
+    """Drives one reply from where the journal stands."""
+
+    def __init__(self, parts: TurnParts, reply_id: str, emit: Callable[[ev.Event], None]) -> None:
+        self.p = parts
+        self.reply_id = reply_id
+        self.emit = emit
+        self._assembly: Assembly | None = None
+
+    async def drive(self, *, resumed: bool = False) -> None:
+        """Run to the end, the next pause or the first error. A cancellation is a stop: it is
+        absorbed, made durable, and reported as ``interrupted``."""
+        self.emit(ev.RunStarted(self.reply_id, resumed))
+        try:
+            await self._loop()
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None:
+                task.uncancel()
+            await self._interrupted()
+        except SlipwayError as error:
+            await self._failed(error)
+        except Exception as error:
+            logger.exception("a turn failed")
+            await self._failed(
+                SlipwayError("run.crashed", error=type(error).__name__, detail=str(error)[:500])
+            )
+
+    async def _loop(self) -> None:
+        while True:
+            if self.p.log.now.calls():
+                if not await self._act():
+                    return
+                continue
+            now = self.p.log.now
+            iteration = now.state.reply_context.cur_iter + 1
+            if iteration > self.p.max_iterations:
+                await self._finish("exceed_max_iters")
+                return
+            if not await self._reason(iteration):
+                await self._finish("completed")
+                return
+
+    # -- reasoning -------------------------------------------------------------------------
+
+    async def _reason(self, iteration: int) -> bool:
+        """One model call, journaled; whether there is something to do after it."""
+        await self.p.engine.make_room(self.emit)
+        request = await self.p.engine.request()
+        breakdown = await self.p.engine.breakdown()
+        body = {
+            "reply_id": self.reply_id,
+            "iteration": iteration,
+            "model": self.p.model.info.id,
+            "tokens": breakdown.total,
+        }
+        await self.p.log.append(NewRecord("model.request", body))
+        self.emit(ev.ContextChanged(breakdown))
+        self.emit(
+            ev.ModelCallStarted(self.reply_id, self.p.model.info.id, breakdown.total, iteration)
+        )
+        assembly = self._assembly = Assembly(
+            self.reply_id,
+            lambda n: f"{self.reply_id[:16]}:{iteration}:{n}",
+            self.p.toolbox.effect,
+        )
+        started = time.monotonic()
+        await self._stream(request, assembly)
+        seconds = time.monotonic() - started
+        await self._check_answer(assembly)
+        blocks = assembly.blocks()
+        await self.p.log.append(self._assistant(assembly, blocks, seconds, assembly.reason))
+        self._assembly = None
+        self.emit(ev.ModelCallFinished(self.reply_id, assembly.usage, seconds, assembly.reason))
+        for ready in assembly.ready():
+            self.emit(ready)
+        self.p.engine.observe(assembly.usage)
+        self.emit(ev.ContextChanged(await self.p.engine.breakdown()))
+        return any(isinstance(b, ToolCallBlock) for b in blocks)
+
+    def _assistant(
+        self, assembly: Assembly, blocks: Sequence[Any], seconds: float, finish: str
+    ) -> NewRecord:
+        calls = [b for b in blocks if isinstance(b, ToolCallBlock)]
+        return NewRecord(
+            "assistant.message",
+            {
+                "reply_id": self.reply_id,
+                "name": self.p.agent_name,
+                "model": self.p.model.info.name,
+                "blocks": [b.model_dump() for b in blocks],
+                "usage": assembly.usage.model_dump() if assembly.usage else None,
+                "finish": finish,
+                "seconds": round(seconds, 3),
+                "ops": [op_of(c) for c in calls],
+            },
+        )
+
+    async def _stream(self, request: ModelRequest, assembly: Assembly) -> None:
+        saved = time.monotonic()
+        async with closing(self.p.model.stream(request)) as parts:
+            async for part in parts:
+                for event in assembly.feed(part):
+                    self.emit(event)
+                if time.monotonic() - saved >= DRAFT_SECONDS and assembly.changed:
+                    assembly.changed = False
+                    saved = time.monotonic()
+                    await self.p.log.journal.save_draft(assembly.draft())
+
+    async def _check_answer(self, assembly: Assembly) -> None:
+        """An empty or cut answer is told, never taken for an end."""
+        if not assembly.reason:
+            raise ModelError("model.cut", retryable=True, model=self.p.model.info.name)
+        if not assembly.parts:
+            raise ModelError("model.empty", retryable=True, model=self.p.model.info.name)
+        if assembly.reason == "filter":
+            raise ModelError("model.refused", model=self.p.model.info.name)
+
+    # -- acting ----------------------------------------------------------------------------
+
+    async def _act(self) -> bool:
+        """Run the open calls as far as allowed; False when the turn waits for the person."""
+        now = self.p.log.now
+        planned: list[Planned] = []
+        permissions = self.p.permissions()
+        for call in now.calls():
+            op_id = op_of(call)
+            decided = now.decided.get(op_id)
+            if decided is False:
+                planned.append(self._declined(call))
+                continue
+            planned.append(await self.p.toolbox.plan(call, permissions, approved=decided is True))
+        ready: list[Planned] = []
+        for plan in planned:
+            if plan.fate in ("ask", "external"):
+                break
+            ready.append(plan)
+        if ready:
+            await self._execute(ready)
+        waiting = planned[len(ready) :]
+        if not waiting:
+            return True
+        await self._ask([p for p in waiting if p.fate in ("ask", "external")], permissions)
+        return False
+
+    def _declined(self, call: ToolCallBlock) -> Planned:
+        text = "The person declined this call. Do not repeat it; go on without it or ask."
+        return Planned(call, op_of(call), {}, "answered", "read", ToolOutcome(text, "denied"))
+
+    async def _ask(self, plans: Sequence[Planned], permissions: Permissions) -> None:
+        records: list[NewRecord] = []
+        ops: list[OpUpdate] = []
+        events: list[ev.Event] = []
+        for plan in plans:
+            if plan.op_id in self.p.log.now.waiting:
+                continue
+            base = {"reply_id": self.reply_id, "op_id": plan.op_id}
+            if plan.fate == "external":
+                questions: list[dict[str, Any]] = plan.args.get("questions") or []
+                records.append(NewRecord("question.asked", {**base, "questions": questions}))
+                events.append(ev.QuestionAsked(self.reply_id, plan.op_id, questions))
+            else:
+                past = self.p.past_calls(plan.call.name)
+                approval = await self.p.toolbox.approval(plan, permissions, past)
+                body = {**base, "approval": approval_body(approval)}
+                records.append(NewRecord("approval.asked", body))
+                events.append(ev.ApprovalRequested(self.reply_id, approval))
+            ops.append(self.p.executor.op(plan, "asking"))
+        if records:
+            await self.p.log.append(*records, ops=ops)
+        for event in events:
+            self.emit(event)
+        self.emit(ev.RunParked(self.reply_id, tuple(self.p.log.now.waiting)))
+
+    async def _execute(self, plans: Sequence[Planned]) -> None:
+        """In order; neighbours that are safe beside each other run together."""
+        batch: list[Planned] = []
+        for plan in [*plans, None]:
+            if plan is not None and self.p.toolbox.concurrent(plan):
+                batch.append(plan)
+                continue
+            if batch:
+                await self.p.executor.run(self.reply_id, batch)
+                batch = []
+            if plan is not None:
+                await self.p.executor.run(self.reply_id, [plan])
+        self.emit(ev.ContextChanged(await self.p.engine.breakdown()))
+
+    # -- ends ------------------------------------------------------------------------------
+
+    async def _finish(
+        self, reason: FinishedReason, code: str | None = None, params: dict[str, Any] | None = None
+    ) -> None:
+        body = {
+            "reply_id": self.reply_id,
+            "reason": reason,
+            "code": code,
+            "params": params or {},
+            "at": now_iso(),
+        }
+        await self.p.log.append(NewRecord("turn.finished", body))
+        self.emit(ev.RunFinished(self.reply_id, reason, code, params or {}))
+
+    async def _keep_partial(self, finish: str) -> None:
+        """What was streamed before an end that came early stays; half a call does not."""
+        assembly, self._assembly = self._assembly, None
+        if assembly is None:
+            return
+        blocks = [
+            b
+            for b in assembly.blocks(whole_calls=False)
+            if not (isinstance(b, TextBlock) and not b.text)
+        ]
+        if blocks:
+            await self.p.log.append(self._assistant(assembly, blocks, 0.0, finish))
+
+    async def _interrupted(self) -> None:
+        await self._keep_partial("interrupted")
+        await self.p.executor.close_open(self.reply_id, "interrupted")
+        await self._finish("interrupted")
+        self.emit(ev.ContextChanged(await self.p.engine.breakdown()))
+
+    async def _failed(self, error: SlipwayError) -> None:
+        try:
+            await self._keep_partial("error")
+            await self.p.executor.close_open(self.reply_id, "interrupted")
+            await self._finish("error", error.code, {**error.params, "retryable": error.retryable})
+        except SlipwayError as second:
+            # The journal itself fails (a full disk): the person still hears it.
+            logger.error("a turn's end could not be saved: %s", second)
+            self.emit(
+                ev.RunFinished(
+                    self.reply_id, "error", second.code, {**second.params, "unsaved": True}
+                )
+            )

@@ -1,0 +1,220 @@
+"""The tools of one session: schemas for the model, planning and running of calls."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeGuard, cast
+
+from desktop_app.core.errors import SlipwayError, ToolFailure
+from desktop_app.core.events import Approval, Effect
+from desktop_app.core.messages import ToolCallBlock
+from desktop_app.core.models.base import ToolSchema
+from desktop_app.core.tools.base import ExternalTool, Tool, ToolContext, ToolOutcome, Verdict
+
+from .assembly import parse_arguments
+from .fold import op_of
+from .permissions import Decided, Permissions
+
+log = logging.getLogger(__name__)
+
+Fate = Literal["run", "ask", "external", "answered"]
+AnyTool = Tool | ExternalTool
+MakeContext = Callable[[str], ToolContext]
+
+
+@dataclass(slots=True)
+class Planned:
+    """One call and what is to become of it. ``answered`` calls have their outcome already: a
+    refusal, an unknown tool, arguments that are no JSON."""
+
+    call: ToolCallBlock
+    op_id: str
+    args: dict[str, Any]
+    fate: Fate
+    effect: Effect = "unsafe"
+    outcome: ToolOutcome | None = None
+    by: Literal["person", "rule", "mode"] = "mode"
+    verdict: Verdict | None = None
+    extra: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def args_sha(self) -> str:
+        return hashlib.sha256(self.call.input.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def failed(message: str, code: str, **params: Any) -> ToolOutcome:
+    """An error outcome that the model reads; ``code`` is for the window."""
+    return ToolOutcome(message, "error", metadata={"slipway": {"code": code, "params": params}})
+
+
+def internal(tool: AnyTool | None) -> TypeGuard[Tool]:
+    """Whether we run it (else a person answers it)."""
+    return tool is not None and not getattr(tool, "external", False)
+
+
+class Toolbox:
+    """A fixed set of tools. ``context(op_id)`` makes what a tool may use."""
+
+    def __init__(self, tools: Sequence[AnyTool], context: MakeContext) -> None:
+        self.tools: dict[str, AnyTool] = {t.name: t for t in tools}
+        self._context = context
+
+    def schemas(self) -> list[ToolSchema]:
+        return [ToolSchema(t.name, t.description, t.parameters) for t in self.tools.values()]
+
+    def effect(self, name: str, args: dict[str, Any] | None) -> Effect:
+        tool = self.tools.get(name)
+        if tool is None or args is None or not internal(tool):
+            return "read"
+        try:
+            return tool.effect(args)
+        except Exception:  # noqa: BLE001 - arguments come from a model: anything may be wrong
+            return "unsafe"
+
+    async def plan(
+        self, call: ToolCallBlock, permissions: Permissions, *, approved: bool = False
+    ) -> Planned:
+        """Decide what becomes of a call. Never raises for what a model wrote."""
+        op_id = op_of(call)
+        args = parse_arguments(call.input)
+        if args is None:
+            text = (
+                "The arguments of this call are not a JSON object (cut short?): "
+                f"{call.input[:200]!r}. Send the whole call again."
+            )
+            return self._answered(call, {}, failed(text, "tool.bad_json", name=call.name))
+        tool = self.tools.get(call.name)
+        if tool is None:
+            text = f"There is no tool named {call.name!r}. Tools: {', '.join(self.tools)}."
+            return self._answered(call, args, failed(text, "tool.unknown", name=call.name))
+        if not internal(tool):
+            try:
+                cast(ExternalTool, tool).validate(args)
+            except ToolFailure as error:
+                return self._answered(call, args, self._failure(error))
+            return Planned(call, op_id, args, "external", "read")
+        try:
+            verdict = await tool.check(args, self._context(op_id))
+        except ToolFailure as error:
+            return self._answered(call, args, self._failure(error))
+        except SlipwayError as error:
+            return self._answered(call, args, failed(str(error), error.code, **error.params))
+        except Exception as error:
+            log.exception("tool %s failed while checking", call.name)
+            return self._answered(call, args, self._crash(call.name, error))
+        effect = self.effect(call.name, args)
+        if approved:
+            return Planned(call, op_id, args, "run", effect, by="person", verdict=verdict)
+        decided: Decided = permissions.decide(tool.name, args, verdict, effect=effect)
+        if decided.behavior == "deny":
+            text = (
+                f"Not allowed ({decided.by}): this call was refused without asking the person. "
+                "Do not try it another way; say what you would need."
+            )
+            outcome = ToolOutcome(text, "denied")
+            return Planned(call, op_id, args, "answered", effect, outcome, decided.by, verdict)
+        fate: Fate = "run" if decided.behavior == "allow" else "ask"
+        return Planned(call, op_id, args, fate, effect, None, decided.by, verdict)
+
+    def _answered(self, call: ToolCallBlock, args: dict[str, Any], outcome: ToolOutcome) -> Planned:
+        return Planned(call, op_of(call), args, "answered", "read", outcome)
+
+    @staticmethod
+    def _failure(error: ToolFailure) -> ToolOutcome:
+        return failed(error.message, error.code, **error.params)
+
+    @staticmethod
+    def _crash(name: str, error: BaseException) -> ToolOutcome:
+        text = f"The tool {name} failed unexpectedly: {type(error).__name__}: {error}"
+        return failed(text, "tool.crashed", name=name, error=type(error).__name__)
+
+    async def approval(
+        self, planned: Planned, permissions: Permissions, past: Sequence[dict[str, Any]]
+    ) -> Approval:
+        """What the person is asked for a call whose fate is ``ask``."""
+        tool = self.tools[planned.call.name]
+        assert internal(tool)
+        try:
+            preview = await tool.preview(planned.args, self._context(planned.op_id))
+        except (SlipwayError, OSError, ValueError) as error:
+            preview = {"error": str(error)}
+        verdict = planned.verdict or Verdict("ask")
+        rule = verdict.rule
+        hits = permissions.count(rule, past) if rule else 0
+        return Approval(
+            planned.op_id,
+            planned.call.id,
+            planned.call.name,
+            planned.args,
+            preview,
+            verdict.reasons,
+            rule,
+            (hits, len(past)),
+        )
+
+    def concurrent(self, planned: Planned) -> bool:
+        """Whether this call may run beside its neighbours."""
+        tool = self.tools.get(planned.call.name)
+        if planned.fate == "answered":
+            return True
+        return internal(tool) and tool.concurrency_safe(planned.args)
+
+    async def run(self, planned: Planned) -> tuple[ToolOutcome, float]:
+        """Run one call; failures become outcomes, cancellation passes through. Seconds returned."""
+        started = time.monotonic()
+        if planned.outcome is not None:
+            return planned.outcome, 0.0
+        tool = self.tools[planned.call.name]
+        assert internal(tool)
+        try:
+            outcome = await tool.run(planned.args, self._context(planned.op_id))
+        except ToolFailure as error:
+            outcome = self._failure(error)
+        except SlipwayError as error:
+            outcome = failed(str(error), error.code, **error.params)
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:
+            log.exception("tool %s crashed", planned.call.name)
+            outcome = self._crash(planned.call.name, error)
+        return outcome, time.monotonic() - started
+
+
+def approval_body(approval: Approval) -> dict[str, Any]:
+    """An approval as the journal keeps it."""
+    return {
+        "op_id": approval.op_id,
+        "call_id": approval.call_id,
+        "name": approval.name,
+        "arguments": approval.arguments,
+        "preview": approval.preview,
+        "reasons": [[code, params] for code, params in approval.reasons],
+        "rule": approval.rule,
+        "rule_matches": list(approval.rule_matches),
+    }
+
+
+def approval_from(body: dict[str, Any]) -> Approval:
+    """The inverse of ``approval_body``."""
+    hits, of = body.get("rule_matches") or (0, 0)
+    return Approval(
+        body["op_id"],
+        body["call_id"],
+        body["name"],
+        body["arguments"],
+        body["preview"],
+        tuple((code, params) for code, params in body.get("reasons") or ()),
+        body.get("rule"),
+        (int(hits), int(of)),
+    )
+
+
+def arguments_text(args: dict[str, Any]) -> str:
+    """Arguments as the JSON text of a call."""
+    return json.dumps(args, ensure_ascii=False)

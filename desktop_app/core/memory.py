@@ -1,0 +1,48 @@
+"""The collector's policy: nothing that start-up made is ever looked at again, and full passes
+happen while nobody waits.
+
+A full pass over a window's objects takes tens of milliseconds, longer than a frame, so it must not
+come in the middle of a stream. Young generations stay as they are: they cost microseconds.
+"""
+
+from __future__ import annotations
+
+import gc
+
+YOUNG = 2_000  # allocations before a young pass
+MIDDLE = 20  # young passes before a middle one
+NEVER = 1_000_000  # middle passes before a full one: idle() makes those
+GROWN = 50_000  # objects since the last full pass that make an idle one worth it
+
+
+class Collector:
+    """``settle`` once after start-up, ``idle`` whenever nothing has happened for a while."""
+
+    def __init__(self) -> None:
+        self._last = 0
+        self._settled = False
+
+    def settle(self) -> None:
+        """Collect once, freeze what is left, and leave full passes to ``idle``."""
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(YOUNG, MIDDLE, NEVER)
+        self._last = len(gc.get_objects())
+        self._settled = True
+
+    def idle(self) -> bool:
+        """Make a full pass when enough has piled up; whether it did."""
+        if not self._settled or sum(gc.get_count()) == 0:
+            return False
+        now = len(gc.get_objects())
+        if now - self._last < GROWN:
+            return False
+        gc.collect()
+        self._last = len(gc.get_objects())
+        return True
+
+    def release(self) -> None:
+        """Back to Python's own policy, for tests."""
+        gc.unfreeze()
+        gc.set_threshold(700, 10, 10)
+        self._settled = False

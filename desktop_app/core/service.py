@@ -1,0 +1,425 @@
+"""Slipway without a window: workspaces, sessions and conversations of one data folder.
+
+Everything that the window shows can be done from here. Open it with ``Slipway.open``; what lists
+show is told through ``listen``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from .agent.conversation import Agent, SessionConversation, Setting
+from .catalog import (
+    CatalogEvent,
+    SessionsChanged,
+    SessionState,
+    SessionSummary,
+    WorkspacesChanged,
+    WorkspaceSummary,
+)
+from .errors import SessionError, SlipwayError, WorkspaceError
+from .events import Event, RunFinished, RunParked, RunStarted, TitleChanged
+from .ids import new_id, now_us
+from .models.registry import DEFAULT_MODEL, Models
+from .paths import Paths, ensure
+from .resources import path as resource
+from .sessions.appdb import AppDb, Placement, WorkspaceRow
+from .sessions.base import SessionKey
+from .sessions.index import Hit, Index, SessionRow
+from .sessions.sqlite import SqliteJournalStore
+from .tasks import Tasks
+from .workspaces.base import Generation, WorkspaceInfo
+from .workspaces.local_workspace import LocalWorkspace
+
+log = logging.getLogger(__name__)
+
+USER = "local"  # the person at this computer, as AgentScope's user_id
+LISTED = 500  # sessions of a workspace that a tree shows; the Sessions page shows all
+
+_STATE_CODES = {
+    "missing": "workspace.missing",
+    "unreadable": "workspace.unreadable",
+    "error": "workspace.failed",
+}
+
+PROMPT = (
+    "You are a careful assistant that works on the files of one folder for the person you talk "
+    "with. Look before you change something, change only what was asked, and say what you did. "
+    "Answer in the person's language."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FolderReport:
+    """What opening a folder would find, before anything is opened. ``commands`` are whole command
+    lines that its MCP declarations would run."""
+
+    folder: str
+    name: str
+    foreign: bool
+    known: bool
+    generation: Generation
+    commands: tuple[str, ...] = ()
+    skills: int = 0
+    sessions: int = 0
+    instructions: bool = False
+
+
+class Slipway:
+    """See the module. Safe to use from one event loop."""
+
+    def __init__(self, paths: Paths, db: AppDb, index: Index, on_error: Any) -> None:
+        self.paths = paths
+        self.db = db
+        self.index = index
+        self.models = Models()
+        self.default_model = DEFAULT_MODEL
+        self.store = SqliteJournalStore(paths.data / "journals")
+        self._tasks = Tasks(on_error)
+        self._workspaces: dict[str, LocalWorkspace] = {}
+        self._open: dict[SessionKey, asyncio.Task[SessionConversation]] = {}
+        self._live: dict[SessionKey, SessionState] = {}
+        self._listeners: list[Callable[[CatalogEvent], None]] = []
+
+    @classmethod
+    async def open(
+        cls, paths: Paths, *, on_error: Callable[[str, BaseException], None] | None = None
+    ) -> Slipway:
+        """Open the data folder; makes it when it is not there. Raises SessionError ``appdb.*``,
+        ``disk.*``. The index is brought up to date in the background."""
+        await asyncio.to_thread(ensure, paths.data)
+        await asyncio.to_thread(ensure, paths.cache)
+        db = await AppDb.open(paths.data / "app.db")
+        index = await Index.open(paths.cache / "index.db")
+        self = cls(paths, db, index, on_error or _log_error)
+        await index.place([*await db.placements(), *await db.placements(trashed=True)])
+        self._tasks.start(self._catch_up(), name="bring the index up to date")
+        return self
+
+    async def _catch_up(self) -> None:
+        if await self.index.rebuild(self.store):
+            self._tell(WorkspacesChanged())
+
+    def listen(self, listener: Callable[[CatalogEvent], None]) -> Callable[[], None]:
+        """Hear what changes in the lists; returns the way to stop."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def _tell(self, event: CatalogEvent) -> None:
+        for listener in list(self._listeners):
+            listener(event)
+
+    # -- workspaces ----------------------------------------------------------------------------
+
+    async def list_workspaces(self) -> list[WorkspaceSummary]:
+        """All workspaces in the person's order, each with its newest sessions."""
+        rows = await self.db.workspaces()
+        return [await self._summary(row) for row in rows]
+
+    async def _summary(self, row: WorkspaceRow) -> WorkspaceSummary:
+        workspace = await self._workspace(row)
+        sessions = [self._session_summary(r) for r in await self.index.rows(row.id, limit=LISTED)]
+        if workspace.info.foreign and workspace.info.state in ("ready", "readonly"):
+            known = {s.key.session_id for s in sessions}
+            sessions += [s for s in await _foreign(workspace) if s.key.session_id not in known]
+        return WorkspaceSummary(workspace.info, tuple(sessions))
+
+    def _session_summary(self, row: SessionRow) -> SessionSummary:
+        states: dict[str, SessionState] = {"parked": "parked", "open": "interrupted"}
+        state = self._live.get(row.key) or states.get(row.state, "idle")
+        return SessionSummary(
+            row.key, row.workspace_id, row.title, row.last_us or row.created_us, state, row.pinned
+        )
+
+    async def _workspace(self, row: WorkspaceRow) -> LocalWorkspace:
+        workspace = self._workspaces.get(row.id)
+        if workspace is None:
+            workspace = LocalWorkspace(
+                row.folder or str(self.paths.data / "workspaces" / row.id),
+                id=row.id,
+                name=row.name,
+                trusted=row.trusted,
+                tools=_tools,
+            )
+            self._workspaces[row.id] = workspace
+            await workspace.initialize()
+        return workspace
+
+    async def workspace(self, workspace_id: str) -> LocalWorkspace:
+        """The opened workspace; KeyError for an id that is not there."""
+        return await self._workspace(await self.db.workspace(workspace_id))
+
+    async def refresh_workspace(self, workspace_id: str) -> WorkspaceInfo:
+        """Look at a workspace again: deleted, moved, back."""
+        workspace = await self.workspace(workspace_id)
+        before = workspace.info
+        info = await workspace.refresh()
+        if info != before:
+            self._tell(WorkspacesChanged(workspace_id))
+        return info
+
+    async def inspect_folder(self, folder: str) -> FolderReport:
+        """What opening ``folder`` would find. WorkspaceError when it cannot be read."""
+        path = str(Path(folder).expanduser().absolute())
+        row = await self.db.workspace_of(path)
+        probe = LocalWorkspace(path, id="probe", tools=_tools)
+        try:
+            await probe.initialize()
+            info = probe.info
+            if info.state in ("missing", "unreadable", "error"):
+                raise WorkspaceError(_STATE_CODES[info.state], path=path)
+            would = await probe.would_run()
+            return FolderReport(
+                path,
+                row.name if row else info.name,
+                info.foreign,
+                row is not None and row.forgotten_us is None,
+                info.generation,
+                tuple(shlex.join(c.command) or c.url for c in would.commands),
+                len(would.skills),
+                len(await _foreign(probe)) if info.foreign else 0,
+                would.instructions,
+            )
+        finally:
+            await probe.close()
+
+    async def add_folder(self, folder: str, *, trusted: bool, name: str = "") -> WorkspaceInfo:
+        """Make a folder a workspace, or bring a forgotten one back with its sessions."""
+        path = str(Path(folder).expanduser().absolute())
+        row = await self.db.workspace_of(path)
+        if row is None:
+            row = WorkspaceRow(
+                new_id(), name or Path(path).name or path, "local", path, trusted=trusted
+            )
+        elif row.forgotten_us is not None:
+            await self.db.recall_workspace(row.id)
+        row = replace(row, trusted=trusted or row.trusted, forgotten_us=None, last_used_us=now_us())
+        await self.db.put_workspace(row)
+        workspace = await self._workspace(row)
+        workspace.set_trusted(row.trusted)
+        info = await workspace.refresh()
+        self._tell(WorkspacesChanged(row.id))
+        return info
+
+    async def make_demo(self) -> str:
+        """A fresh copy of the demo's documents in the data folder; the folder's path."""
+        target = self.paths.data / "workspaces" / "demo"
+
+        def copy() -> str:
+            import shutil
+
+            if not target.exists():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copytree(resource("demo", "field-sales"), target)
+            return str(target)
+
+        return await asyncio.to_thread(copy)
+
+    async def trust(self, workspace_id: str, trusted: bool = True) -> None:
+        await self.db.trust_workspace(workspace_id, trusted)
+        (await self.workspace(workspace_id)).set_trusted(trusted)
+        self._tell(WorkspacesChanged(workspace_id))
+
+    async def rename_workspace(self, workspace_id: str, name: str) -> None:
+        await self.db.rename_workspace(workspace_id, name)
+        (await self.workspace(workspace_id)).set_name(name)
+        self._tell(WorkspacesChanged(workspace_id))
+
+    async def forget_workspace(self, workspace_id: str) -> None:
+        """Take it out of the list: its folder and its sessions' journals stay."""
+        for key, opening in list(self._open.items()):
+            if (await self.placement(key)).workspace_id == workspace_id:
+                await self.close_conversation(key)
+                del opening
+        await self.db.forget_workspace(workspace_id)
+        workspace = self._workspaces.pop(workspace_id, None)
+        if workspace is not None:
+            await workspace.close()
+        self._tell(WorkspacesChanged(workspace_id))
+
+    # -- sessions ------------------------------------------------------------------------------
+
+    async def placement(self, key: SessionKey) -> Placement:
+        """Where a session belongs; KeyError when it is not known."""
+        return await self.db.placement(key)
+
+    async def new_session(self, workspace_id: str, *, agent_id: str = "default") -> SessionKey:
+        """A new, empty session in a workspace."""
+        row = await self.db.workspace(workspace_id)
+        workspace = await self._workspace(row)
+        if workspace.info.state in ("missing", "unreadable", "error"):
+            raise WorkspaceError(_STATE_CODES[workspace.info.state], path=row.folder)
+        key = SessionKey(USER, agent_id, new_id())
+        config = {
+            "workspace_id": workspace_id,
+            "model": self.default_model,
+            "agent_name": "Assistant",
+            "mode": "default" if row.trusted else "explore",
+        }
+        journal = await self.store.create(key, config)
+        await journal.close()
+        placed = Placement(key, workspace_id, created_us=now_us())
+        await self.db.place(placed)
+        await self.index.place([placed])
+        await self.db.use_workspace(workspace_id)
+        self._tell(SessionsChanged(workspace_id, key.session_id))
+        return key
+
+    async def conversation(self, key: SessionKey) -> SessionConversation:
+        """The opened conversation, the same object until it is closed. One that another process
+        holds opens read-only. KeyError when there is none."""
+        opening = self._open.get(key)
+        if opening is None or (opening.done() and opening.exception() is not None):
+            opening = self._tasks.start(self._open_conversation(key), name=f"open {key.session_id}")
+            self._open[key] = opening
+        try:
+            return await asyncio.shield(opening)
+        except BaseException:
+            if opening.done():
+                self._open.pop(key, None)
+            raise
+
+    async def _open_conversation(self, key: SessionKey) -> SessionConversation:
+        placed = await self.db.placement(key)
+        workspace = await self.workspace(placed.workspace_id)
+        journal = await self.store.open(key)
+        try:
+            setting = Setting(
+                Agent(id=key.agent_id, name=self.agent_name, prompt=PROMPT),
+                workspace,
+                self.models.get,
+                self.default_model,
+                await workspace.list_tools(),
+            )
+            conversation = await SessionConversation.open(journal, setting, self._tasks)
+        except BaseException:
+            await journal.close()
+            raise
+        conversation.listen(lambda event: self._heard(key, placed.workspace_id, event))
+        return conversation
+
+    @property
+    def agent_name(self) -> str:
+        return "Assistant"
+
+    def _heard(self, key: SessionKey, workspace_id: str, event: Event) -> None:
+        match event:
+            case RunStarted():
+                self._live[key] = "running"
+            case RunParked():
+                self._live[key] = "parked"
+            case RunFinished():
+                self._live.pop(key, None)
+                self._tasks.start(self._settle(key, workspace_id), name="refresh the index")
+            case TitleChanged(title):
+                self._tasks.start(self._retitle(key, workspace_id, title), name="save a title")
+                return
+            case _:
+                return
+        self._tell(SessionsChanged(workspace_id, key.session_id))
+
+    async def _settle(self, key: SessionKey, workspace_id: str) -> None:
+        opening = self._open.get(key)
+        if opening is not None and opening.done():
+            try:
+                await self.index.refresh(opening.result().log.journal)
+            except SessionError as error:
+                log.info("a session's row could not be refreshed: %s", error)
+        self._tell(SessionsChanged(workspace_id, key.session_id))
+
+    async def _retitle(self, key: SessionKey, workspace_id: str, title: str) -> None:
+        await self.db.set_title(key, title)
+        await self.index.place([await self.db.placement(key)])
+        self._tell(SessionsChanged(workspace_id, key.session_id))
+
+    async def rename_session(self, key: SessionKey, title: str) -> None:
+        conversation = await self.conversation(key)
+        await conversation.set_title(title)
+
+    async def pin_session(self, key: SessionKey, pinned: bool) -> None:
+        await self.db.pin(key, pinned)
+        await self._replaced(key)
+
+    async def trash_session(self, key: SessionKey) -> None:
+        """Into the trash; ``restore_session`` takes it out again."""
+        await self.close_conversation(key)
+        await self.db.trash(key)
+        await self._replaced(key)
+
+    async def restore_session(self, key: SessionKey) -> None:
+        await self.db.restore(key)
+        await self._replaced(key)
+
+    async def _replaced(self, key: SessionKey) -> None:
+        placed = await self.db.placement(key)
+        await self.index.place([placed])
+        self._tell(SessionsChanged(placed.workspace_id, key.session_id))
+
+    async def search(self, text: str, workspace_id: str | None = None) -> list[Hit]:
+        """Places in all sessions that have every word of ``text``."""
+        return await self.index.search(text, workspace_id)
+
+    # -- the end -------------------------------------------------------------------------------
+
+    async def close_conversation(self, key: SessionKey) -> None:
+        """Stop what runs in it and let its journal go; idempotent."""
+        opening = self._open.pop(key, None)
+        if opening is None:
+            return
+        try:
+            conversation = await opening
+        except (SlipwayError, KeyError):
+            return
+        await conversation.close()
+        self._live.pop(key, None)
+
+    async def close(self, seconds: float = 10.0) -> list[str]:
+        """Stop every run, close every file; names of tasks that would not end."""
+        for key in list(self._open):
+            await self.close_conversation(key)
+        left = await self._tasks.close(seconds)
+        for workspace in self._workspaces.values():
+            await workspace.close()
+        self._workspaces.clear()
+        await self.index.close()
+        await self.db.close()
+        return left
+
+
+def _tools() -> list[Any]:
+    from .tools.registry import builtin_tools
+
+    return list(builtin_tools())
+
+
+async def _foreign(workspace: LocalWorkspace) -> list[SessionSummary]:
+    """Sessions that another program left in a workspace: read-only history."""
+    found: dict[str, int] = {}
+    try:
+        for entry in await workspace.list_offloads():
+            found[entry.session_id] = max(found.get(entry.session_id, 0), entry.modified_us)
+    except SlipwayError as error:
+        log.info("the sessions of a workspace cannot be listed: %s", error)
+    keys: Sequence[tuple[str, int]] = sorted(found.items(), key=lambda item: -item[1])
+    return [
+        SessionSummary(
+            SessionKey(USER, "foreign", session_id),
+            workspace.info.id,
+            session_id,
+            us,
+            "readonly",
+            foreign=True,
+        )
+        for session_id, us in keys
+        if session_id
+    ]
+
+
+def _log_error(name: str, error: BaseException) -> None:
+    log.error("%s failed", name, exc_info=error)

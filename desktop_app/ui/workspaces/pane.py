@@ -1,0 +1,309 @@
+"""The side list: head with actions, the tree, search; and the dialogs it opens."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, QUrl, Signal
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QVBoxLayout, QWidget
+
+from desktop_app.core.catalog import SessionSummary, WorkspaceSummary
+from desktop_app.core.service import FolderReport
+from desktop_app.core.sessions.base import SessionKey
+from desktop_app.core.tasks import Tasks
+from desktop_app.ui.bridge import show
+from desktop_app.ui.i18n import tr, trn
+from desktop_app.ui.theme import icon, theme
+from desktop_app.ui.widgets import (
+    Act,
+    ConfirmDialog,
+    EmptyState,
+    IconButton,
+    Label,
+    SearchField,
+    TextPrompt,
+    TrustDialog,
+)
+from desktop_app.ui.widgets.base import Live
+
+from .tree_view import WorkspaceTree
+from .view_model import WorkspacesViewModel
+
+
+class WorkspacesPane(Live, QWidget):
+    """List, create, rename, trust, forget; every destructive thing says what is kept."""
+
+    openSession = Signal(object)  # SessionKey
+    toast = Signal(str, str, object)  # text, action label, what the action does
+
+    def __init__(self, model: WorkspacesViewModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.model = model
+        self.setObjectName("sideList")
+        self._tasks = Tasks(lambda _name, error: model.failed.emit(error))
+        self._build()
+        model.sessionOpened.connect(self._opened)
+        model.trustNeeded.connect(self.ask_trust)
+        model.sessionTrashed.connect(self._trashed)
+        model.loaded.connect(self._loaded)
+        self._open_id = ""
+        self.retranslate()
+
+    def _build(self) -> None:
+        px = theme().px
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, px(4), 0, px(8))
+        column.setSpacing(px(4))
+        head = QHBoxLayout()
+        head.setContentsMargins(px(12), 0, px(8), 0)
+        head.setSpacing(px(2))
+        self.heading = Label(lambda: tr("Workspaces"), role="small-semibold", tone="muted")
+        head.addWidget(self.heading, 1)
+        self.filter_button = IconButton(
+            "list-filter", lambda: tr("Filter the list"), small=True, checkable=True
+        )
+        self.filter_button.toggled.connect(self._filter_toggled)
+        head.addWidget(self.filter_button)
+        self.add_button = IconButton("plus", lambda: tr("Add a workspace or session"), small=True)
+        self.add_button.clicked.connect(self._add_menu)
+        head.addWidget(self.add_button)
+        column.addLayout(head)
+        self.search = SearchField(lambda: tr("Filter workspaces and sessions"))
+        self.search.searched.connect(self.model.filter)
+        self.search.leaving.connect(lambda: self.filter_button.setChecked(False))
+        self.search_row = QWidget()
+        row = QHBoxLayout(self.search_row)
+        row.setContentsMargins(px(8), 0, px(8), px(4))
+        row.addWidget(self.search)
+        self.search_row.hide()
+        column.addWidget(self.search_row)
+        self.tree = WorkspaceTree(self.model.model)
+        self.tree.sessionChosen.connect(lambda s: self.openSession.emit(s.key))
+        self.tree.workspaceChosen.connect(self._workspace_clicked)
+        self.tree.menuWanted.connect(self._menu)
+        self.tree.renameWanted.connect(self.rename)
+        self.tree.removeWanted.connect(self.remove)
+        column.addWidget(self.tree, 1)
+        self.empty = EmptyState(
+            "folder-open",
+            lambda: tr("No workspace yet"),
+            lambda: tr("Open a folder, and an agent can work on the files in it."),
+            [Act("open", lambda: tr("Open a folder")), Act("demo", lambda: tr("Try the demo"))],
+        )
+        self.empty.action.connect(self._empty_action)
+        self.empty.hide()
+        column.addWidget(self.empty, 1)
+
+    def retranslate(self) -> None:
+        self.setAccessibleName(tr("Workspaces"))
+        self.model.model.retranslate()
+
+    def _loaded(self) -> None:
+        none = not self.model.workspaces
+        self.tree.setVisible(not none)
+        self.empty.setVisible(none)
+        if self._open_id:
+            self.tree.select_session(self._open_id)
+
+    def _opened(self, key: SessionKey) -> None:
+        self.openSession.emit(key)
+
+    def mark_open(self, key: SessionKey | None) -> None:
+        """The session that the chat shows now."""
+        self._open_id = key.session_id if key else ""
+        if key:
+            self.tree.select_session(key.session_id)
+
+    def _filter_toggled(self, on: bool) -> None:
+        self.search_row.setVisible(on)
+        if on:
+            self.search.setFocus()
+        else:
+            self.search.clear()
+            self.model.filter("")
+
+    def _empty_action(self, name: str) -> None:
+        self.choose_folder() if name == "open" else self.model.open_demo()
+
+    def _workspace_clicked(self, ws: WorkspaceSummary) -> None:
+        index = self.model.model.find_workspace(ws.info.id)
+        if not ws.info.trusted and ws.info.foreign and not self.tree.isExpanded(index):
+            self._tasks.start(self._review_trust(ws), name="review trust")
+        self.tree.setExpanded(index, not self.tree.isExpanded(index))
+
+    # -- adding ---------------------------------------------------------------------------------
+
+    def choose_folder(self) -> None:
+        """The system's folder dialog, then the workspace."""
+        dialog = QFileDialog(self.window(), tr("Open a folder as a workspace"))
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)
+        dialog.fileSelected.connect(self.model.open_folder)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def _add_menu(self) -> None:
+        menu = QMenu(self)
+        menu.addAction(icon("folder-open"), tr("Open a folder…"), self.choose_folder)
+        current = self.workspace_at_hand()
+        new = menu.addAction(icon("message-square-plus"), tr("New session"))
+        new.setEnabled(current is not None)
+        if current is not None:
+            new.triggered.connect(lambda: self.model.new_session(current.info.id))
+        menu.addSeparator()
+        menu.addAction(icon("sparkles"), tr("Try the demo"), self.model.open_demo)
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(self.add_button.mapToGlobal(QPoint(0, self.add_button.height() + 2)))
+
+    def workspace_at_hand(self) -> WorkspaceSummary | None:
+        """The workspace of the current row, of the open session, or the first one."""
+        item = self.tree.current()
+        if isinstance(item, WorkspaceSummary):
+            return item
+        wanted = item.workspace_id if isinstance(item, SessionSummary) else ""
+        rows = self.model.workspaces
+        return next((w for w in rows if w.info.id == wanted), rows[0] if rows else None)
+
+    # -- a row's menu -----------------------------------------------------------------------------
+
+    def _menu(self, item: WorkspaceSummary | SessionSummary | None, at: QPoint) -> None:
+        menu = QMenu(self)
+        if isinstance(item, WorkspaceSummary):
+            self._workspace_menu(menu, item)
+        elif isinstance(item, SessionSummary):
+            self._session_menu(menu, item)
+        else:
+            menu.addAction(icon("folder-open"), tr("Open a folder…"), self.choose_folder)
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(at)
+
+    def _workspace_menu(self, menu: QMenu, ws: WorkspaceSummary) -> None:
+        info = ws.info
+        new = menu.addAction(icon("message-square-plus"), tr("New session"))
+        new.triggered.connect(lambda: self.model.new_session(info.id))
+        new.setEnabled(info.state == "ready")
+        folder = menu.addAction(icon("folder-open"), tr("Show the folder"))
+        folder.triggered.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(info.folder)))
+        folder.setEnabled(info.state not in ("missing", "unreadable"))
+        if not info.trusted:
+            trust = menu.addAction(icon("shield-check"), tr("Trust…"))
+            trust.triggered.connect(
+                lambda: self._tasks.start(self._review_trust(ws), name="review trust")
+            )
+        menu.addSeparator()
+        menu.addAction(icon("pencil"), tr("Rename…"), lambda: self.rename(ws))
+        menu.addAction(icon("x"), tr("Forget…"), lambda: self.remove(ws))
+
+    def _session_menu(self, menu: QMenu, session: SessionSummary) -> None:
+        menu.addAction(
+            icon("message-square"), tr("Open"), lambda: self.openSession.emit(session.key)
+        )
+        if session.foreign:
+            return
+        words = tr("Unpin") if session.pinned else tr("Pin to the top")
+        menu.addAction(
+            icon("pin"), words, lambda: self.model.pin_session(session.key, not session.pinned)
+        )
+        menu.addAction(icon("pencil"), tr("Rename…"), lambda: self.rename(session))
+        menu.addSeparator()
+        menu.addAction(icon("trash-2"), tr("Move to trash"), lambda: self.remove(session))
+
+    def rename(self, item: WorkspaceSummary | SessionSummary) -> None:
+        self._tasks.replace(self._rename(item), name="rename")
+
+    async def _rename(self, item: WorkspaceSummary | SessionSummary) -> None:
+        if isinstance(item, SessionSummary) and item.foreign:
+            return
+        workspace = isinstance(item, WorkspaceSummary)
+        dialog = TextPrompt(
+            self.window(),
+            title=tr("Rename workspace") if workspace else tr("Rename session"),
+            label=tr("Name"),
+            text=item.info.name if isinstance(item, WorkspaceSummary) else item.title,
+        )
+        if not await show(dialog, keep=True):
+            return
+        text = dialog.text()
+        dialog.deleteLater()
+        if isinstance(item, WorkspaceSummary):
+            self.model.rename_workspace(item.info.id, text)
+        else:
+            self.model.rename_session(item.key, text)
+
+    def remove(self, item: WorkspaceSummary | SessionSummary) -> None:
+        if isinstance(item, SessionSummary):
+            if not item.foreign:
+                self.model.trash_session(item)
+            return
+        self._tasks.replace(self._forget(item), name="forget")
+
+    async def _forget(self, ws: WorkspaceSummary) -> None:
+        sessions = sum(not s.foreign for s in ws.sessions)
+        kept = [tr("The folder and all files in it")]
+        if sessions:
+            kept.append(
+                trn(
+                    "{n} session, listed again when the folder is opened again",
+                    "{n} sessions, listed again when the folder is opened again",
+                    sessions,
+                )
+            )
+        dialog = ConfirmDialog(
+            self.window(),
+            title=tr("Forget {name}?", name=ws.info.name),
+            text=tr("The workspace leaves this list. Nothing is deleted."),
+            action=tr("Forget"),
+            kept=kept,
+        )
+        if await show(dialog):
+            self.model.forget_workspace(ws.info.id)
+
+    # -- trust ----------------------------------------------------------------------------------
+
+    def ask_trust(self, report: FolderReport) -> None:
+        self._tasks.replace(self._ask_trust(report), name="trust")
+
+    async def _ask_trust(self, report: FolderReport) -> None:
+        trusted = await show(self._trust_dialog(report))
+        self.model.add_inspected(report, trusted=bool(trusted))
+
+    async def _review_trust(self, ws: WorkspaceSummary) -> None:
+        report = await self.model.service.inspect_folder(ws.info.folder)
+        if await show(self._trust_dialog(report)):
+            self.model.trust(ws.info.id)
+
+    def _trust_dialog(self, report: FolderReport) -> TrustDialog:
+        notes = [tr("Written by an AgentScope program, generation {g}.", g=report.generation)]
+        if report.skills:
+            notes.append(
+                trn(
+                    "{n} skill would enter the prompt.",
+                    "{n} skills would enter the prompt.",
+                    report.skills,
+                )
+            )
+        if report.sessions:
+            notes.append(
+                trn(
+                    "{n} session can be read either way.",
+                    "{n} sessions can be read either way.",
+                    report.sessions,
+                )
+            )
+        return TrustDialog(
+            self.window(),
+            name=report.name,
+            path=report.folder,
+            commands=report.commands,
+            notes=notes,
+        )
+
+    def _trashed(self, session: SessionSummary) -> None:
+        title = session.title or tr("New session")
+        self.toast.emit(
+            tr("“{title}” moved to the trash", title=title),
+            tr("Undo"),
+            lambda: self.model.restore_session(session),
+        )
+
+    async def close_tasks(self) -> None:
+        await self._tasks.close()

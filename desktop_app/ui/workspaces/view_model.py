@@ -1,0 +1,190 @@
+"""What the tree of workspaces does, without a widget."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Coroutine
+from typing import Any
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from desktop_app.core.catalog import SessionSummary, WorkspaceSummary
+from desktop_app.core.errors import SlipwayError
+from desktop_app.core.service import FolderReport, Slipway
+from desktop_app.core.sessions.base import SessionKey
+from desktop_app.core.tasks import Tasks
+
+from .tree_model import WorkspaceTreeModel
+
+_log = logging.getLogger(__name__)
+REFRESH_MS = 60_000  # "5 min" becomes "6 min"
+
+
+class WorkspacesViewModel(QObject):
+    """Lists workspaces and sessions live and carries out what the person asks of them.
+
+    Everything that may take time runs in a task; failures come out as ``failed(error)``.
+    """
+
+    sessionOpened = Signal(object)  # SessionKey
+    workspaceAdded = Signal(str)
+    sessionTrashed = Signal(object)  # SessionSummary, for the toast with undo
+    sessionForgotten = Signal(object)  # SessionKey: no longer listed
+    workspaceForgotten = Signal(str)
+    trustNeeded = Signal(object)  # FolderReport: the page asks before anything is opened
+    loaded = Signal()
+    failed = Signal(object)  # SlipwayError
+
+    def __init__(self, service: Slipway, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.service = service
+        self.model = WorkspaceTreeModel(self)
+        self._filter = ""
+        self._all: list[WorkspaceSummary] = []
+        self._tasks = Tasks(self._task_failed)
+        self._unlisten = service.listen(lambda _event: self._soon.start())
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(50)
+        self._soon.timeout.connect(self.refresh)
+        self._tick = QTimer(self)
+        self._tick.setInterval(REFRESH_MS)
+        self._tick.timeout.connect(self.model.retranslate)
+
+    def start(self) -> None:
+        """Load the list, and keep its times fresh."""
+        self._tick.start()
+        self.refresh()
+
+    @property
+    def workspaces(self) -> list[WorkspaceSummary]:
+        return self._all
+
+    def refresh(self) -> None:
+        self._tasks.replace(self._refresh(), name="list workspaces")
+
+    async def _refresh(self) -> None:
+        self._all = await self.service.list_workspaces()
+        self._show()
+        self.loaded.emit()
+
+    def filter(self, text: str) -> None:
+        """Show only workspaces and sessions whose names contain ``text``."""
+        self._filter = text.strip().casefold()
+        self._show()
+
+    def _show(self) -> None:
+        needle = self._filter
+        if not needle:
+            self.model.replace(self._all)
+            return
+        rows: list[WorkspaceSummary] = []
+        for ws in self._all:
+            if needle in ws.info.name.casefold():
+                rows.append(ws)
+                continue
+            hits = tuple(s for s in ws.sessions if needle in s.title.casefold())
+            if hits:
+                rows.append(WorkspaceSummary(ws.info, hits))
+        self.model.replace(rows)
+
+    # -- what the person asks -----------------------------------------------------------------
+
+    def open_folder(self, folder: str) -> None:
+        """Add a folder: at once when it holds nothing of anybody's, else after a look at it."""
+        self._run(self._open_folder(folder), "open folder")
+
+    async def _open_folder(self, folder: str) -> None:
+        report = await self.service.inspect_folder(folder)
+        if report.foreign and not report.known:
+            self.trustNeeded.emit(report)
+            return
+        await self._add(report, trusted=True)
+
+    def add_inspected(self, report: FolderReport, *, trusted: bool) -> None:
+        """After the person has seen what opening the folder would run."""
+        self._run(self._add(report, trusted=trusted), "open folder")
+
+    async def _add(self, report: FolderReport, *, trusted: bool) -> None:
+        info = await self.service.add_folder(report.folder, trusted=trusted)
+        await self._refresh()
+        self.workspaceAdded.emit(info.id)
+        sessions = next((w.sessions for w in self._all if w.info.id == info.id), ())
+        mine = [s for s in sessions if not s.foreign]
+        if mine:
+            self.sessionOpened.emit(mine[0].key)
+        elif info.trusted:
+            self.sessionOpened.emit(await self.service.new_session(info.id))
+
+    def open_demo(self) -> None:
+        self._run(self._open_demo(), "open demo")
+
+    async def _open_demo(self) -> None:
+        report = await self.service.inspect_folder(await self.service.make_demo())
+        await self._add(report, trusted=True)
+
+    def new_session(self, workspace_id: str) -> None:
+        self._run(self._new_session(workspace_id), "new session")
+
+    async def _new_session(self, workspace_id: str) -> None:
+        key = await self.service.new_session(workspace_id)
+        await self._refresh()
+        self.sessionOpened.emit(key)
+
+    def trust(self, workspace_id: str) -> None:
+        self._run(self.service.trust(workspace_id), "trust")
+
+    def rename_workspace(self, workspace_id: str, name: str) -> None:
+        if name.strip():
+            self._run(self.service.rename_workspace(workspace_id, name.strip()), "rename")
+
+    def forget_workspace(self, workspace_id: str) -> None:
+        self._run(self._forget(workspace_id), "forget")
+
+    async def _forget(self, workspace_id: str) -> None:
+        await self.service.forget_workspace(workspace_id)
+        self.workspaceForgotten.emit(workspace_id)
+
+    def rename_session(self, key: SessionKey, title: str) -> None:
+        if title.strip():
+            self._run(self.service.rename_session(key, title.strip()), "rename")
+
+    def pin_session(self, key: SessionKey, pinned: bool) -> None:
+        self._run(self.service.pin_session(key, pinned), "pin")
+
+    def trash_session(self, session: SessionSummary) -> None:
+        self._run(self._trash(session), "trash")
+
+    async def _trash(self, session: SessionSummary) -> None:
+        await self.service.trash_session(session.key)
+        self.sessionForgotten.emit(session.key)
+        self.sessionTrashed.emit(session)
+
+    def restore_session(self, session: SessionSummary) -> None:
+        self._run(self._restore(session), "restore")
+
+    async def _restore(self, session: SessionSummary) -> None:
+        await self.service.restore_session(session.key)
+        await self._refresh()
+        self.sessionOpened.emit(session.key)
+
+    async def close(self) -> None:
+        self._unlisten()
+        self._tick.stop()
+        self._soon.stop()
+        await self._tasks.close()
+
+    def _run(self, work: Coroutine[Any, Any, Any], name: str) -> None:
+        self._tasks.start(self._guarded(work), name=name)
+
+    async def _guarded(self, work: Coroutine[Any, Any, Any]) -> None:
+        try:
+            await work
+        except SlipwayError as error:
+            self.failed.emit(error)
+
+    def _task_failed(self, name: str, error: BaseException) -> None:
+        _log.error("%s failed", name, exc_info=error)
+        self.failed.emit(
+            SlipwayError("internal.failed", what=name, error=f"{type(error).__name__}: {error}")
+        )
