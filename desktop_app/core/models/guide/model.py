@@ -33,7 +33,7 @@ from .plans import decide
 from .text import CJK, count_tokens
 
 PER_MESSAGE = 4  # tokens a message costs besides its text, as chat formats do
-_PIECES = re.compile(rf"[{CJK}]{{1,3}}[，。；：、！？]?|\n+|[^\s{CJK}]+[ \t]*|[ \t]+")
+_PIECES = re.compile(rf"[{CJK}]{{1,3}}[，。；：、！？]?|\n+|[^\s{CJK}]+[ \t]*|[^\S\n]+")
 
 
 def message_tokens(msg: Msg) -> int:

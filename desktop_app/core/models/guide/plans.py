@@ -10,7 +10,7 @@ from . import summary
 from .engine import Answer, Want, World, replay
 from .info import GUIDE
 from .intents import recognise
-from .steps import several, single
+from .steps import filled, pronoun, several, single
 from .talk import introduce, lost
 from .text import mask
 from .transcript import Transcript, read_transcript
@@ -31,6 +31,9 @@ def _reply(transcript: Transcript, tools: frozenset[str]) -> Want | Answer:
     asked = recognise(transcript.request)
     if asked.intent == "explain" or not transcript.request:
         return Answer(introduce(asked.lang))
+    spoken = asked.slots.get("refers") or pronoun(asked.slots.get("file"))
+    if spoken and transcript.last_file and asked.intent != "plan":
+        asked = filled(asked, [Answer("", files=[transcript.last_file])])
     world = World(asked, transcript, tools)
     plan = several(world) if asked.intent == "plan" else single(world)
     if plan is None:

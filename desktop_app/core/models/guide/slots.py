@@ -405,6 +405,10 @@ def _rename(masked: Masked) -> dict[str, Any]:
     if exts and (known := [w for w in both if w.lower() not in ("all", "to")]) and len(known) >= 2:
         return {"from_ext": exts[0], "to_ext": known[-1]}
     out: dict[str, Any] = {}
+    if names and re.search(
+        r"\b(?:rename|call|name) (?:it|that|this)\b|把它|将它", masked.text, re.I
+    ):
+        return {"dest": names[0], "refers": "last"}
     if names:
         m = re.search(
             r"\b(?:to|as|called|named) ([\w\-]+)\s*$|(?:为|成|叫)([^\s]+?)(?:吧)?$", masked.text

@@ -38,11 +38,11 @@ def filled(step: Request, before: list[Answer]) -> Request:
     if last is None:
         return step
     slots: dict[str, Any] = dict(step.slots)
-    open_file = not slots.get("file") or _pronoun(slots["file"])
+    open_file = not slots.get("file") or pronoun(slots["file"])
     if step.intent in ("read", "summarise") and open_file and not slots.get("all"):
         slots["file"] = last.files[0]
     elif step.intent == "compare" and len(step.texts("files")) < 2:
-        given = [f for f in step.texts("files") if not _pronoun(f)]
+        given = [f for f in step.texts("files") if not pronoun(f)]
         slots["files"] = [last.files[0], *given][:2] if given else last.files[:2]
     elif step.intent == "count" and not slots.get("file") and slots.get("what") != "files":
         slots.setdefault("files", last.files)
@@ -54,7 +54,8 @@ def filled(step: Request, before: list[Answer]) -> Request:
 _PRONOUN = re.compile(r"(?:it|that|them|this|those|the (?:file|result)s?|它|它们|一下|结果)", re.I)
 
 
-def _pronoun(value: Any) -> bool:
+def pronoun(value: Any) -> bool:
+    """Whether a slot says "it" instead of a name."""
     return isinstance(value, str) and _PRONOUN.fullmatch(value) is not None
 
 
