@@ -7,9 +7,8 @@ runs in C over bytes, only candidates are looked at closely.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter
-from itertools import accumulate
+from collections.abc import Iterator
 
 # Taken out of a line before its kind is told: numbers, hashes and UUIDs vanish, and words stay
 # apart enough. Deleting is one pass in C.
@@ -30,6 +29,7 @@ KEY = 80  # bytes of a line's beginning that make its kind at first
 WORDS = 6  # words that make it when looked at closely
 RARE = 50  # a kind is rare when at most one line in so many is of it
 CANDIDATES = 3_000
+PIECE = 1 << 19  # bytes of one stretch
 HITS = 200  # lines looked at for each word of diagnosis
 SHARE = 5  # when more than one candidate in so many lines is left, rarity says nothing: prose
 
@@ -37,22 +37,29 @@ SHARE = 5  # when more than one candidate in so many lines is left, rarity says 
 def digest(data: bytes, most: int, first: int, last: int) -> list[tuple[int, str]]:
     """At most ``most`` (line number from 1, line) of a text as UTF-8, out of lines ``first`` to
     ``last`` (from 0, the end excluded), the most telling first."""
-    lines = data.split(b"\n")
+    lines: list[bytes] = []
+    masked: list[bytes] = []
+    telling: set[int] = set()
+    counts: Counter[bytes] = Counter()
+    hits: Counter[bytes] = Counter()
+    for piece in _pieces(data):
+        lower = piece.lower()
+        before = len(lines)
+        lines += piece.split(b"\n")
+        telling.update(i for i in _telling(lower, before, hits) if first <= i < last)
+        some = lower.translate(None, _HEX).split(b"\n")
+        masked += some
+        counts.update([line[:KEY] for line in some])
     last = min(last, len(lines))
     total = last - first
     if total < 3:
         return []
-    lower = data.lower()
-    telling = _telling(lower, lines, first, last)
-    masked = lower.translate(None, _HEX)
-    masked_lines = masked.split(b"\n")
-    starts = [line[:KEY] for line in masked_lines]
-    counts = Counter(starts)
+    starts = [line[:KEY] for line in masked]
     limit = max(1, total // RARE)
     rare = [i for i in range(first, last) if counts[starts[i]] <= limit and starts[i].strip()]
     step = max(1, len(rare) // CANDIDATES)
     some = rare[::step]
-    kinds = {i: _kind(masked_lines[i]) for i in {*some, *telling}}
+    kinds = {i: _kind(masked[i]) for i in {*some, *telling}}
     common = Counter(kinds[i] for i in some)
     bound = max(1, limit // step)
     rare = [i for i in some if common[kinds[i]] <= bound]
@@ -94,19 +101,34 @@ def _best(
     return taken
 
 
-def _telling(lower: bytes, lines: list[bytes], first: int, last: int) -> set[int]:
-    """Lines with a word of diagnosis: the first of each word and its last."""
-    starts = [0, *accumulate(len(line) + 1 for line in lines)]
-    begin, end = starts[first], starts[last] - 1
+def _pieces(data: bytes) -> Iterator[bytes]:
+    """The text in stretches of whole lines, without the newline between them: each step in C holds
+    the interpreter lock for a millisecond or two, not for all of it."""
+    start = 0
+    while start + PIECE < len(data):
+        end = data.find(b"\n", start + PIECE)
+        if end < 0:
+            break
+        yield data[start:end]
+        start = end + 1
+    yield data[start:]
+
+
+def _telling(lower: bytes, before: int, hits: Counter[bytes]) -> set[int]:
+    """Lines with a word of diagnosis, numbered from ``before``; of each word the first ``HITS`` in
+    all and the last of every piece."""
     out: set[int] = set()
+    number, counted = before, 0
     for word in _WORDS:
-        at = lower.find(word, begin, end)
-        hits = 0
-        while at >= 0 and hits < HITS:
-            line = bisect_right(starts, at) - 1
-            out.add(line)
-            hits += 1
-            at = lower.find(word, starts[line + 1], end)
-        if at >= 0 and (at := lower.rfind(word, begin, end)) >= 0:
-            out.add(bisect_right(starts, at) - 1)
+        number, counted = before, 0
+        at = lower.find(word)
+        while at >= 0:
+            if hits[word] >= HITS:
+                at = lower.rfind(word)
+            number += lower.count(b"\n", counted, at)
+            counted = at
+            out.add(number)
+            hits[word] += 1
+            line_end = lower.find(b"\n", at)
+            at = -1 if line_end < 0 else lower.find(word, line_end)
     return out

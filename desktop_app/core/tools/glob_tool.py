@@ -15,7 +15,7 @@ from .base import ToolContext, ToolOutcome, Verdict
 from .grep_own import own_root
 from .plain import PlainTool, closing
 from .textfile import printable
-from .walk import Budget, Walk
+from .walk import MANY, Budget, Walk
 
 HEAD_LIMIT = 250
 MAX_HEAD = 10_000
@@ -71,9 +71,11 @@ class Glob(PlainTool):
             raise WorkspaceError("file.not_dir", path=start.shown)
         budget = Budget()
         found = await _find(ctx, start, rest, budget)
-        found.sort(key=lambda e: (-e[1].mtime_ns, e[0]))
-        names = [_name(start, path) + ("/" if entry.kind == "dir" else "") for path, entry in found]
-        return _outcome(names, args, budget)
+        if len(found) > MANY:
+            await asyncio.to_thread(found.sort, key=_newest)
+        else:
+            found.sort(key=_newest)
+        return _outcome(start, found, args, budget)
 
 
 def _split(args: dict[str, Any]) -> tuple[str, str]:
@@ -111,28 +113,39 @@ async def _find(
     return out
 
 
-def _name(start: paths.Resolved, path: str) -> str:
-    return path if start.shown == "." else posixpath.join(start.shown, path)
+def _newest(entry: tuple[str, FileInfo]) -> tuple[int, str]:
+    return -entry[1].mtime_ns, entry[0]
 
 
-def _outcome(names: list[str], args: dict[str, Any], budget: Budget) -> ToolOutcome:
-    first = args.get("offset", 0)
+def _name(start: paths.Resolved, entry: tuple[str, FileInfo]) -> str:
+    path, info = entry
+    name = path if start.shown == "." else posixpath.join(start.shown, path)
+    return printable(name) + ("/" if info.kind == "dir" else "")
+
+
+def _outcome(
+    start: paths.Resolved,
+    found: list[tuple[str, FileInfo]],
+    args: dict[str, Any],
+    budget: Budget,
+) -> ToolOutcome:
+    first, total = args.get("offset", 0), len(found)
     limit = args.get("head_limit", HEAD_LIMIT) or MAX_HEAD
-    shown = names[first : first + limit]
-    lines = [printable(n) for n in shown]
-    if not names:
+    shown = found[first : first + limit]
+    lines = [_name(start, entry) for entry in shown]
+    if not found:
         lines = ["No file matches."]
     elif not shown:
-        lines = [f"There are {len(names)} matches; offset {first} is past them."]
-    elif len(shown) < len(names):
+        lines = [f"There are {total} matches; offset {first} is past them."]
+    elif len(shown) < total:
         end = first + len(shown)
-        more = f"; go on with offset={end}" if end < len(names) else ""
-        lines.append(f"[{first + 1}-{end} of {len(names)}{more}]")
+        more = f"; go on with offset={end}" if end < total else ""
+        lines.append(f"[{first + 1}-{end} of {total}{more}]")
     lines.extend(notes(budget))
     note = {
-        "matches": len(names),
+        "matches": total,
         "shown": len(shown),
-        "more": first + len(shown) < len(names),
+        "more": first + len(shown) < total,
         "stopped": budget.stopped,
     }
     return ToolOutcome("\n".join(lines), metadata={"slipway": note})
@@ -143,6 +156,8 @@ def notes(budget: Budget) -> list[str]:
     out: list[str] = []
     if budget.stopped == "time":
         out.append(f"[stopped after {budget.seconds:.0f} s; narrow the path to see the rest]")
+    elif budget.stopped == "pattern":
+        out.append("[stopped: the expression is too costly for such text; make it simpler]")
     elif budget.stopped:
         out.append(f"[stopped after {budget.entries:,} entries; narrow the path to see the rest]")
     if budget.unreadable:

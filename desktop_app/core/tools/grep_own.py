@@ -11,29 +11,29 @@ from desktop_app.core.workspaces.backend import FileInfo
 
 from . import ignore, paths, textfile
 from .base import ToolContext
-from .grep_scan import Scanner, across
+from .grep_across import across
+from .grep_scan import Matcher, Scanner
 from .grep_wanted import Hit, Wanted, enter
-from .linear import Linear
 from .plain import closing
 from .walk import Budget, Walk
 
-SMALL = 32 << 10  # bytes that are searched on the spot; more goes to a thread
-MAX_MULTILINE = 16 << 20
+SMALL = 16 << 10  # bytes that are searched on the spot; more goes to a thread
+MAX_MULTILINE = 8 << 20
 
 
 async def search(
     ctx: ToolContext, start: paths.Resolved, is_file: bool, wanted: Wanted, budget: Budget
 ) -> AsyncIterator[Hit]:
     """The hits below ``start``, by path and line."""
-    engine = await asyncio.to_thread(Linear, wanted.expression())
+    matcher = await asyncio.to_thread(Matcher, wanted, budget)
     if is_file:
-        async with closing(_file(ctx, start.real, "", wanted, engine, budget)) as hits:
+        async with closing(_file(ctx, start.real, "", wanted, matcher, budget)) as hits:
             async for hit in hits:
                 yield hit
         return
     async with closing(_files(ctx, start, wanted, budget)) as files:
         async for path, info in files:
-            async with closing(_file(ctx, info.path, path, wanted, engine, budget)) as hits:
+            async with closing(_file(ctx, info.path, path, wanted, matcher, budget)) as hits:
                 async for hit in hits:
                     yield hit
 
@@ -96,10 +96,10 @@ async def _above(ctx: ToolContext) -> tuple[ignore.IgnoreFile, ...]:
 
 
 async def _file(
-    ctx: ToolContext, real: str, path: str, wanted: Wanted, engine: Linear, budget: Budget
+    ctx: ToolContext, real: str, path: str, wanted: Wanted, matcher: Matcher, budget: Budget
 ) -> AsyncIterator[Hit]:
     """The hits of one file; one that cannot be read or is binary has none."""
-    scanner = Scanner(path, wanted, engine)
+    scanner = Scanner(path, wanted, matcher, budget)
     decoder: codecs.IncrementalDecoder | None = None
     whole: list[str] = []
     size = 0
@@ -130,7 +130,9 @@ async def _file(
         return
     rest = decoder.decode(b"", True) if decoder is not None else ""
     if wanted.multiline:
-        found = await asyncio.to_thread(across, path, "".join([*whole, rest]), wanted, engine)
+        found = await asyncio.to_thread(
+            across, path, "".join([*whole, rest]), wanted, matcher, budget
+        )
     else:
         found = await asyncio.to_thread(scanner.feed, rest, last=True)
     for hit in found:

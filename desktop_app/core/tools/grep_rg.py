@@ -6,6 +6,7 @@ values of ``--glob=``: no option can be slipped in (``--pre`` runs programs). Co
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 from collections.abc import AsyncIterator
@@ -62,7 +63,11 @@ async def search(
             if item.stream == "stderr":
                 stderr += item.data[: max(0, 4096 - len(stderr))]
                 continue
-            for hit in events.feed(item.data):
+            many = len(item.data) > 1 << 15
+            hits = (
+                await asyncio.to_thread(events.feed, item.data) if many else events.feed(item.data)
+            )
+            for hit in hits:
                 path = "" if is_file else hit.path.removeprefix(strip)
                 if not is_file and wanted.secret(path):
                     secrets.add(path)

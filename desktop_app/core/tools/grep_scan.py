@@ -1,4 +1,4 @@
-"""Searching decoded text line by line, in pieces and bounded memory; and across lines."""
+"""Searching decoded text line by line, in pieces, in bounded memory and bounded looks."""
 
 from __future__ import annotations
 
@@ -7,13 +7,52 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from .grep_wanted import LINE_CHARS, Hit, Wanted, cut
-from .linear import Linear
+from .linear import Linear, Paced
+from .walk import Budget
 
-LONG = 1 << 20  # characters of one line after which it is searched in overlapping pieces
-OVERLAP = 4_096
-MAX_SPANS = 2_000
-# Anchors of a whole text mean something else for a line than for a piece of many lines.
+LONG = 1 << 18  # characters of one line after which it is searched while it still arrives
+OVERLAP = 1_024  # characters that two looks at one line share: a longer match may be missed there
+# Anchors of a whole text mean something else for a line than for a stretch of many lines.
 _WHOLE = re.compile(r"\\[Az]")
+
+
+class Matcher:
+    """The expression of a search, paced. For a look at the middle of a line there are forms that
+    need a character on either side, so that ``^``, ``$`` and ``\\b`` see no border there."""
+
+    def __init__(self, wanted: Wanted, budget: Budget) -> None:
+        self._budget = budget
+        self._expression = wanted.expression()
+        self.whole = Linear(self._expression)
+        self.quick = not _WHOLE.search(wanted.pattern)  # a stretch of lines may be asked at once
+        self._forms: dict[tuple[bool, bool], Linear] = {(False, False): self.whole}
+        self.pace = Paced()
+
+    def lines(self, stretch: str) -> bool:
+        """Whether any line of a stretch may match."""
+        return not self.quick or self.pace.matches(self.whole, stretch)
+
+    def line(self, line: str, *, before: bool = False, after: bool = False) -> bool:
+        """Whether a line matches; ``before`` and ``after``: more of it is on that side."""
+        if len(line) <= max(self.pace.size, 2 * OVERLAP):
+            return self._look(line, before, after)
+        at = 0
+        while at < len(line):
+            end = min(len(line), at + self.pace.size + OVERLAP)
+            if self._look(line[at:end], before or at > 0, after or end < len(line)):
+                return True
+            if end == len(line) or self._budget.spent():
+                break
+            at = end - OVERLAP
+        return False
+
+    def _look(self, text: str, before: bool, after: bool) -> bool:
+        form = self._forms.get((before, after))
+        if form is None:
+            left = r"\A(?s:.+?)" if before else ""
+            right = r"(?s:.)" if after else ""
+            form = self._forms[before, after] = Linear(f"{left}(?:{self._expression}){right}")
+        return self.pace.matches(form, text)
 
 
 @dataclass(slots=True)
@@ -22,11 +61,12 @@ class Scanner:
 
     path: str
     wanted: Wanted
-    engine: Linear
+    matcher: Matcher
+    budget: Budget
     number: int = 0  # lines finished
     _tail: str = ""
     _long_head: str = ""
-    _long_size: int = 0
+    _long_size: int = 0  # characters of the line under way that are gone
     _long_match: bool = False
     _after: int = 0
     _before: deque[tuple[int, str]] = field(default_factory=deque[tuple[int, str]])
@@ -43,43 +83,55 @@ class Scanner:
         if "\r" in text:
             text = text.replace("\r\n", "\n")
         end = text.rfind("\n") + 1
-        body, self._tail = text[:end], text[end:] + held
-        hits = self._body(body) if body else []
-        if last and (self._tail or self._long_size):
+        self._tail = text[end:] + held
+        hits: list[Hit] = []
+        start = 0
+        while start < end and not self._enough(hits):
+            size = self.matcher.pace.size
+            stop = text.rfind("\n", start, start + size) + 1 or text.find("\n", start) + 1
+            hits.extend(self._body(text[start:stop]))
+            start = stop
+        if last and (self._tail or self._long_size) and not self._enough(hits):
             hits.extend(self._line(self._tail))
             self._tail = ""
         elif len(self._tail) > LONG:
             self._stretch()
         return hits
 
+    def _enough(self, hits: list[Hit]) -> bool:
+        return (bool(hits) and self.wanted.names_only) or self.budget.spent()
+
     def _body(self, body: str) -> list[Hit]:
-        """Whole lines. A piece without any match is passed over at once."""
-        quiet = not self._long_size and not self._after and not _WHOLE.search(self.engine.pattern)
-        if quiet and not self.engine.matches(body):
-            if self.wanted.before:
-                kept = body.split("\n")[:-1]
-                start = self.number + len(kept)
-                newest = kept[-self.wanted.before :]
-                for i, line in enumerate(newest):
-                    self._before.append((start - len(newest) + i + 1, line))
-            self.number += body.count("\n")
+        """Whole lines. A stretch without any match is passed over at once."""
+        short = body.find("\n") != len(body) - 1 or len(body) <= self.matcher.pace.size
+        if not self._long_size and not self._after and short and not self.matcher.lines(body):
+            self._pass(body)
             return []
         hits: list[Hit] = []
         for line in body.split("\n")[:-1]:
             hits.extend(self._line(line))
-            if hits and self.wanted.names_only:
+            if self._enough(hits):
                 break
         return hits
 
+    def _pass(self, body: str) -> None:
+        if self.wanted.before:
+            lines = body.split("\n")[:-1]
+            start = self.number + len(lines) + 1
+            newest = lines[-self.wanted.before :]
+            self._before.extend((start - len(newest) + i, line) for i, line in enumerate(newest))
+        self.number += body.count("\n")
+
     def _line(self, line: str) -> list[Hit]:
         self.number += 1
-        match = self.engine.matches(line)
-        shown = cut(line) if len(line) > LINE_CHARS else line
+        shown = cut(line)
         if self._long_size:
-            match = match or self._long_match
+            match = self._long_match or self.matcher.line(line, before=True)
             size = self._long_size + len(line)
             shown = f"{self._long_head} [cut here: {size:,} characters]"
             self._long_size, self._long_head, self._long_match = 0, "", False
+        else:
+            match = self.matcher.line(line)
         if match:
             hits = [Hit(self.path, n, cut(text), False) for n, text in self._before]
             self._before.clear()
@@ -95,62 +147,10 @@ class Scanner:
 
     def _stretch(self) -> None:
         """A very long line: search what is there, keep its start and an overlap."""
-        if not self._long_size:
+        before = bool(self._long_size)
+        if not before:
             self._long_head = self._tail[:LINE_CHARS]
-        self._long_match = self._long_match or self.engine.matches(self._tail)
+        if not self._long_match:
+            self._long_match = self.matcher.line(self._tail, before=before, after=True)
         self._long_size += len(self._tail) - OVERLAP
         self._tail = self._tail[-OVERLAP:]
-
-
-def across(path: str, text: str, wanted: Wanted, engine: Linear) -> list[Hit]:
-    """Hits of an expression that may span lines: for each match, found from the top, the fewest
-    whole lines that hold it. The engine says only whether a stretch matches, so its ends are found
-    by halving."""
-    text = text.replace("\r\n", "\n")
-    starts = [0]
-    at = text.find("\n")
-    while at >= 0:
-        starts.append(at + 1)
-        at = text.find("\n", at + 1)
-    if starts[-1] < len(text):
-        starts.append(len(text))
-    lines = len(starts) - 1
-    matched: list[int] = []
-    pos = spans = 0
-    while pos < lines and spans < MAX_SPANS:
-        if not engine.matches(text[starts[pos] :]):
-            break
-        low, high = pos + 1, lines  # the fewest lines from pos that hold a match
-        while low < high:
-            middle = (low + high) // 2
-            if engine.matches(text[starts[pos] : starts[middle]]):
-                high = middle
-            else:
-                low = middle + 1
-        end = low
-        low, high = pos, end - 1  # the last line from which it still does
-        while low < high:
-            middle = (low + high + 1) // 2
-            if engine.matches(text[starts[middle] : starts[end]]):
-                low = middle
-            else:
-                high = middle - 1
-        matched.extend(range(low, end))
-        pos, spans = end, spans + 1
-        if wanted.names_only:
-            break
-    return _with_context(path, text, starts, matched, wanted)
-
-
-def _with_context(
-    path: str, text: str, starts: list[int], matched: list[int], wanted: Wanted
-) -> list[Hit]:
-    lines, hits = len(starts) - 1, set(matched)
-    shown = {
-        n
-        for m in matched
-        for n in range(max(0, m - wanted.before), min(lines, m + wanted.after + 1))
-    }
-    return [
-        Hit(path, n + 1, cut(text[starts[n] : starts[n + 1]]), n in hits) for n in sorted(shown)
-    ]

@@ -9,6 +9,7 @@ searching lines and matching paths needs.
 
 from __future__ import annotations
 
+import time
 from functools import lru_cache
 from typing import Any
 
@@ -55,3 +56,37 @@ def _reason(message: str) -> str:
 def compiled(pattern: str) -> Linear:
     """A cached ``Linear``; BadPattern."""
     return Linear(pattern)
+
+
+FAST, SLOW = 0.002, 0.01  # seconds of one look: below the stretch grows, above it shrinks
+SMALLEST, LARGEST = 1 << 10, 1 << 17  # characters of one look
+
+
+class Paced:
+    """Looks at long texts in stretches whose size follows how dear the pattern is.
+
+    Linear time may still be 30 microseconds a character (``(?:a{1,500}){8}b``), and the engine
+    holds the interpreter lock while it looks. ``size`` is what one look may take now; ``cost`` the
+    seconds a character of the newest look.
+    """
+
+    def __init__(self) -> None:
+        self.size = 4 * SMALLEST
+        self.cost = 0.0
+
+    def matches(self, engine: Linear, text: str) -> bool:
+        """``engine.matches(text)``, measured."""
+        began = time.perf_counter()
+        found = engine.matches(text)
+        seconds = time.perf_counter() - began
+        if len(text) >= 64:
+            self.cost = seconds / len(text)
+        if seconds > SLOW:
+            self.size = max(SMALLEST, int(self.size * SLOW / seconds))
+        elif seconds < FAST and 2 * len(text) >= self.size:
+            self.size = min(LARGEST, self.size * 4)
+        return found
+
+    def too_dear(self, characters: int, seconds: float = 0.1) -> bool:
+        """Whether one look at so many characters may take longer than ``seconds``."""
+        return self.cost * characters > seconds

@@ -71,13 +71,15 @@ _CODE_FILES = (
 @dataclass(frozen=True, slots=True)
 class Resolved:
     """A path after resolving. ``real`` is what is opened; ``shown`` is relative to the working
-    directory where it is inside it, else ``real``; ``inside`` is relative to its zone."""
+    directory where it is inside it, else ``real``; ``inside`` is relative to its zone; ``kept``:
+    the program itself keeps it (sessions and offloads)."""
 
     given: str
     real: str
     shown: str
     zone: Zone
     inside: str
+    kept: bool = False
 
 
 def absolute(cwd: str, given: str, *, windows: bool = False) -> str:
@@ -114,13 +116,14 @@ async def resolve(ctx: ToolContext, given: str) -> Resolved:
     bases = [backend.cwd, ctx.root, *ctx.extra_dirs]
     real, *real_bases = await asyncio.gather(*(backend.realpath(p) for p in [path, *bases]))
     zones: list[Zone] = ["cwd", "root"]
+    kept = _kept(real, real_bases[0], real_bases[1])
     for i, base in enumerate(real_bases):
         if within(base, real):
             inside = posixpath.relpath(real, base)
             shown = inside if i == 0 else real
             if i and within(real_bases[0], real):
                 shown = posixpath.relpath(real, real_bases[0])
-            return Resolved(given, real, shown, zones[i] if i < 2 else "extra", inside)
+            return Resolved(given, real, shown, zones[i] if i < 2 else "extra", inside, kept)
     return Resolved(given, real, real, "outside", real.lstrip("/"))
 
 
@@ -146,12 +149,13 @@ def runs_code(inside: str) -> bool:
     )
 
 
-def ours(resolved: Resolved) -> bool:
-    """Whether it is what the program itself keeps: sessions and offloads of the workspace."""
-    first = resolved.inside.split("/", 1)[0]
-    return (resolved.zone == "root" and first in ("sessions", "data")) or (
-        resolved.zone == "cwd" and resolved.inside.startswith(".slipway/")
-    )
+def _kept(real: str, cwd: str, root: str) -> bool:
+    """Whether the program itself keeps it. Where the root is the working directory (a workspace
+    of AgentScope's), only sessions: ``data`` and ``skills`` may be what the work is about."""
+    if not within(root, real):
+        return False
+    first = posixpath.relpath(real, root).split("/", 1)[0]
+    return first == "sessions" or (root != cwd and first in ("data", "skills"))
 
 
 def verdict(tool: str, resolved: Resolved, access: Access) -> Verdict:
@@ -164,7 +168,7 @@ def verdict(tool: str, resolved: Resolved, access: Access) -> Verdict:
         reasons.append(("path.secret", params))
     if access == "write" and runs_code(resolved.inside):
         reasons.append(("path.runs_code", params))
-    if access == "write" and ours(resolved):
+    if access == "write" and resolved.kept:
         reasons.append(("path.kept_by_program", params))
     safety = bool(reasons) or (access == "write" and resolved.zone == "outside")
     if resolved.zone == "outside":
@@ -177,18 +181,20 @@ def verdict(tool: str, resolved: Resolved, access: Access) -> Verdict:
     return Verdict("ask", tuple(reasons), safety, rule, subjects)
 
 
-def _rule(tool: str, resolved: Resolved, access: Access) -> dict[str, Any]:
-    """The narrowest rule for calls like this: the file's directory for reading, the file itself
-    for writing."""
-    target = resolved.shown
-    if access == "read":
-        target = posixpath.join(posixpath.dirname(target), "**")
+def _rule(tool: str, resolved: Resolved, access: Access) -> dict[str, Any] | None:
+    """The narrowest rule for calls like this: for a search the directory, for reading the file's
+    directory unless that is near the top of the disk, for writing the file itself."""
+    target, below = resolved.shown, False
+    if tool in ("Grep", "Glob"):
+        below = True
+    elif access == "read" and posixpath.dirname(target).count("/") >= 2:
+        target, below = posixpath.dirname(target), True
+    if target == "/":
+        return None
     content = "".join(f"[{c}]" if c in "*?[{" else c for c in target)
-    if access == "read":
-        content = content[: -len("[*][*]")] + "**"
     return {
         "tool_name": tool,
-        "rule_content": content,
+        "rule_content": f"{content}/**" if below else content,
         "behavior": "allow",
         "source": "suggested",
     }

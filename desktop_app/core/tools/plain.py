@@ -28,7 +28,7 @@ _WORDS = {
     "file.exists": "{path!r} exists already.",
     "file.denied": "Permission denied: {path!r}.",
     "file.special": "{path!r} is a FIFO, device or socket; such files are never opened.",
-    "file.too_large": "{path!r} is too large for this.",
+    "file.too_large": "{path!r} is too large for this tool. Use Grep, or head or sed in Bash.",
     "file.changed": "{path!r} changed since it was read. Read it again, then repeat the change.",
     "file.loop": "{path!r} is a loop of links.",
     "disk.full": "The disk is full; nothing was written to {path!r}.",

@@ -21,6 +21,7 @@ from .window import Window
 
 LIMIT, MAX_LIMIT = 2_000, 20_000
 COUNT_BYTES = 64 << 20  # bytes read on, showing nothing, to know how many lines there are
+IMAGE_HEAD = 1 << 18  # JPEG may carry a preview picture before its size
 MAX_IMAGE = 5 << 20  # what providers take in one picture
 
 
@@ -118,16 +119,22 @@ class Read(PlainTool):
         self, ctx: ToolContext, resolved: paths.Resolved, info: FileInfo, kind: str
     ) -> ToolOutcome:
         media, name = MEDIA[kind], posixpath.basename(resolved.real)
-        data = await ctx.backend.read_bytes(
-            resolved.real, max_bytes=min(ctx.max_read_bytes, MAX_IMAGE)
-        )
-        size = size_of(data, kind)
+        size = size_of(await head_of(ctx, resolved.real, IMAGE_HEAD), kind)
         pixels = f"{size[0]} x {size[1]} pixels, " if size else ""
-        about = f"{resolved.shown}: {media}, {pixels}{len(data):,} bytes"
+        about = f"{resolved.shown}: {media}, {pixels}{info.size:,} bytes"
         note: dict[str, Any] = {"image": {"media_type": media, "size": size, "bytes": info.size}}
         if not ctx.images:
             text = f"{about}. The model in use does not take pictures, so it is only described."
             return ToolOutcome(text, metadata={"slipway": note})
+        if info.size > MAX_IMAGE:
+            raise ToolFailure(
+                "read.image_too_large",
+                f"{about}: too large to be shown to a model, which takes {MAX_IMAGE >> 20} MB. "
+                "Make a smaller copy first.",
+                path=resolved.shown,
+                bytes=info.size,
+            )
+        data = await ctx.backend.read_bytes(resolved.real, max_bytes=MAX_IMAGE)
         encoded = (await asyncio.to_thread(base64.b64encode, data)).decode("ascii")
         block = DataBlock(source=Base64Source(data=encoded, media_type=media), name=name)
         return ToolOutcome(about, data=[block], metadata={"slipway": note})
@@ -143,10 +150,10 @@ async def regular(ctx: ToolContext, resolved: paths.Resolved) -> FileInfo:
     return info
 
 
-async def head_of(ctx: ToolContext, path: str) -> bytes:
+async def head_of(ctx: ToolContext, path: str, length: int = textfile.SNIFF) -> bytes:
     """The first bytes of a file, as many as tell text from binary."""
     out = bytearray()
-    pieces = ctx.backend.read(path, length=textfile.SNIFF)
+    pieces = ctx.backend.read(path, length=length)
     async with closing(pieces) as stream:
         async for piece in stream:
             out += piece

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any, cast
 
-MAX_PARSE = 16 << 20  # characters; more is treated as text
+MAX_PARSE = 6 << 20  # characters; more is treated as text
 MAX_DEPTH = 60
 # (array items at the start, at the end, keys of an object, characters of a string), ever smaller
 _STEPS = ((8, 2, 80, 400), (4, 1, 60, 200), (2, 1, 40, 120), (2, 1, 25, 60), (1, 0, 15, 30))

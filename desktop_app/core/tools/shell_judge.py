@@ -18,13 +18,15 @@ _DANGEROUS = re.compile(
     r"(?:sudo|doas|su|mkfs(?:\.\w+)?|fdisk|parted|wipefs|shutdown|reboot|halt|poweroff|shred"
     r"|diskutil|visudo|chroot|insmod|rmmod|crontab)(?:\s|$)"
     r"|dd\b.*\bof=/dev/"
-    r"|ch(?:mod|own|grp)\s(?:.*\s)?-\w*R.*|chmod\s(?:.*\s)?0?777\b.*"
+    r"|ch(?:own|grp)\s(?:.*\s)?-\w*R.*|chmod\s(?:.*\s)?0?777\b.*"
     r"|kill\s(?:.*\s)?-(?:9|KILL|SIGKILL)\s+-?1\b.*"
-    r"|(?:curl|wget)\b.*"
     r"|git\s+(?:push\b.*(?:--force|-f\b).*|clean\b.*-\w*[fdx].*|reset\b.*--hard.*)"
 )
 _RM = re.compile(r"rm\s(?P<rest>.*)")
-_RM_ROOTS = re.compile(r"(?:^|\s)(?:/|~|\.\.|\$|\*|\./?(?:\s|$))")
+_RM_ROOTS = re.compile(r"(?:^|\s)(?:/|~|\.\.|\$|(?:\*|\.)/?(?:\s|$))")
+_FETCHED = re.compile(
+    r"\b(?:curl|wget)\b[^\n]*\|\s*(?:sudo\s+)?(?:\w*sh|python3?|perl|ruby|node)\b"
+)
 _DEVICE = re.compile(r">\s*/dev/(?!null\b|stdout\b|stderr\b|tty\b)")
 _FORK_BOMB = re.compile(r":\s*\(\s*\)\s*\{")
 _TOKEN = re.compile(r"[^\s'\"<>|;&()`$=]+")
@@ -42,6 +44,10 @@ _RUNNERS = {
     "kill", "pkill", "killall", "sudo", "doas", "nice", "setsid", "script", "parallel", ".",
 }  # fmt: skip
 _WRITES_GIT = {"push", "reset", "clean", "config", "rebase", "checkout", "restore", "filter-branch"}
+
+
+# Named in many harmless lines (``--exclude-dir=.git``); what is below them is another matter.
+_MENTIONED = {".git", ".vscode", ".idea", ".husky", ".devcontainer", ".gitattributes"}
 
 
 def suggest(command: str) -> dict[str, Any]:
@@ -76,11 +82,12 @@ def dangers(command: str) -> list[tuple[str, dict[str, Any]]]:
         if _DANGEROUS.match(piece) or (rm and _RM_ROOTS.search(rm.group("rest"))):
             out.append(("shell.dangerous", {"command": piece[:200]}))
             break
-    if not out and (_DEVICE.search(command) or _FORK_BOMB.search(command)):
+    whole = (_DEVICE, _FORK_BOMB, _FETCHED)
+    if not out and any(pattern.search(command) for pattern in whole):
         out.append(("shell.dangerous", {"command": command[:200]}))
     for token in _TOKEN.findall(command):
         path = token.rstrip("/,:").lstrip("~/")
-        if paths.secret(path) or (paths.runs_code(path) and not path.startswith(".gitattributes")):
+        if paths.secret(path) or (paths.runs_code(path) and path not in _MENTIONED):
             out.append(("shell.sensitive_path", {"path": token[:200]}))
             break
     return out
@@ -133,4 +140,10 @@ async def _git_is_plain(ctx: ToolContext) -> bool:
         data = await ctx.backend.read_bytes(f"{base}/.git/config", max_bytes=1 << 18)
     except WorkspaceError:
         return False
-    return git_config_plain(data.decode("utf-8", "replace"))
+    if not git_config_plain(data.decode("utf-8", "replace")):
+        return False
+    try:  # would name another directory whose config counts
+        await ctx.backend.stat(f"{base}/.git/commondir", follow=False)
+    except WorkspaceError as error:
+        return error.code == "file.missing"
+    return False

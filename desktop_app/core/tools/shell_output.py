@@ -10,8 +10,9 @@ from typing import Literal
 
 from .base import Emit
 
-MAX_KEPT = 64 << 20  # bytes of one stream that are kept whole
+MAX_KEPT = 32 << 20  # bytes of one stream that are kept whole
 TAIL_KEPT = 256 << 10  # bytes kept of the end beyond that
+PIECE = 1 << 18
 LIVE_SECONDS = 0.05  # live output goes out at most this often
 LIVE_CHARS = 64 << 10  # of each step, the newest this much
 
@@ -59,7 +60,33 @@ class Kept:
 
 def readable(data: bytes) -> tuple[str, bool]:
     """(text, same): output as a model should read it. Colour codes go, a progress line that
-    overwrote itself is left as it ended; ``same`` when nothing of the bytes was lost by that."""
+    overwrote itself is left as it ended; ``same`` when nothing of the bytes was lost by that.
+
+    Done in pieces, since a regular expression over megabytes holds the interpreter lock."""
+    texts: list[str] = []
+    all_same = True
+    start = 0
+    while start < len(data):
+        end = start + PIECE
+        if end < len(data):
+            newline = data.rfind(b"\n", start, end)
+            # without a line end, at least not inside a character
+            end = newline + 1 if newline >= 0 else _character_border(data, end)
+        text, same = _readable(data[start:end])
+        texts.append(text)
+        all_same = all_same and same
+        start = end
+    return "".join(texts), all_same
+
+
+def _character_border(data: bytes, at: int) -> int:
+    border = at
+    while border > at - 4 and data[border] & 0xC0 == 0x80:
+        border -= 1
+    return border
+
+
+def _readable(data: bytes) -> tuple[str, bool]:
     try:
         text = data.decode("utf-8")
         same = True

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import posixpath
 import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from desktop_app.core.errors import WorkspaceError
 from desktop_app.core.workspaces.backend import Backend, FileInfo
@@ -16,6 +18,11 @@ from .plain import closing
 MAX_ENTRIES = 200_000
 MAX_DEPTH = 64
 SECONDS = 30.0
+
+YIELD = 200  # entries after which the loop gets its turn
+MANY = 2_000  # entries that are sorted in a thread
+
+_by_name = attrgetter("name")
 
 Enter = Callable[[str, str], bool]
 
@@ -65,6 +72,7 @@ class Walk:
     async def entries(self) -> AsyncIterator[tuple[str, FileInfo, bool]]:
         """(relative path, info, ignored) of files and directories, each directory followed by what
         is in it, by name; ignored directories are not entered."""
+        turn = 0
         stack = [_Level(*await self._open("", self.above))]
         while stack:
             level = stack[-1]
@@ -78,6 +86,9 @@ class Walk:
                 level.files, self.prefix + path, info.name, is_dir=is_dir
             )
             yield path, info, out
+            turn += 1
+            if turn % YIELD == 0:
+                await asyncio.sleep(0)
             if is_dir and not out and len(stack) < MAX_DEPTH and self.enter(path, info.name):
                 stack.append(_Level(*await self._open(path, level.files)))
 
@@ -103,7 +114,10 @@ class Walk:
             if not relative or error.retryable:
                 raise
             self.budget.unreadable += 1
-        out.sort(key=lambda info: info.name)
+        if len(out) > MANY:
+            await asyncio.to_thread(out.sort, key=_by_name)
+        else:
+            out.sort(key=_by_name)
         return out
 
     async def _ignore(

@@ -13,7 +13,7 @@ from .base import ToolContext, ToolOutcome, Verdict
 from .change import Current, check_read, commit, current, plan, shown
 from .plain import PlainTool
 
-MAX_MIXED = 4_000  # lines up to which mixed line ends are matched line by line
+MAX_MIXED = 1_500  # lines up to which mixed line ends are matched line by line
 
 
 class Write(PlainTool):

@@ -50,7 +50,7 @@ async def test_root_and_extra_directories_are_inside(folder: Path) -> None:
     for d in (root, extra):
         d.mkdir()
     ctx = make_context(folder, root=str(root), extra_dirs=(str(extra),))
-    for given_ in (f"{root}/skills/x", f"{extra}/x"):
+    for given_ in (f"{root}/notes/x", f"{extra}/x"):
         assert (await Read().check({"file_path": given_}, ctx)).behavior == "allow"
         assert not (await Write().check({"file_path": given_, "content": ""}, ctx)).safety
     kept = await Write().check(
@@ -155,7 +155,19 @@ def test_rules_suggested_for_odd_names_match_only_them() -> None:
     assert rule is not None
     assert matches(rule["rule_content"], "a[1]*.txt")
     assert not matches(rule["rule_content"], "a1x.txt")
-    outside = paths.Resolved("/x/y/f", "/x/y/f", "/x/y/f", "outside", "x/y/f")
-    rule = paths.verdict("Read", outside, "read").rule
-    assert rule is not None
-    assert rule["rule_content"] == "/x/y/**"
+
+
+@pytest.mark.parametrize(
+    ("tool", "path", "content"),
+    [
+        ("Read", "/x/y/f", "/x/y/**"),
+        ("Read", "/x/f", "/x/f"),
+        ("Read", "/f", "/f"),
+        ("Glob", "/etc", "/etc/**"),
+        ("Grep", "/", None),
+    ],
+)
+def test_rules_for_outside_stay_narrow(tool: str, path: str, content: str | None) -> None:
+    outside = paths.Resolved(path, path, path, "outside", path.lstrip("/"))
+    rule = paths.verdict(tool, outside, "read").rule
+    assert (rule and rule["rule_content"]) == content

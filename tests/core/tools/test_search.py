@@ -272,3 +272,70 @@ async def test_glob_of_a_file_or_nothing(ctx: ToolContext, folder: Path) -> None
         await glob(ctx, "*", path="f")
     with pytest.raises(ToolFailure, match=r"file\.missing"):
         await glob(ctx, "*", path="nowhere")
+
+
+async def test_a_dear_pattern_ends_with_a_message(folder: Path) -> None:
+    """Thirty microseconds a character, in bounded looks, until the budget says stop."""
+    from desktop_app.core.tools.grep_own import search
+    from desktop_app.core.tools.linear import SMALLEST
+    from desktop_app.core.tools.walk import Budget
+    from tests.helpers.tools import WithoutRipgrep, make_context
+
+    fill(folder, {"f": "a" * 400_000 + "\n", "g": ("a" * 5_000 + "\n") * 100})
+    ctx = make_context(folder, backend=WithoutRipgrep(folder))
+    budget = Budget(seconds=0.5)
+    wanted = Wanted("(?:a{1,500}){8}b")
+    began = time.monotonic()
+    hits = [hit async for hit in search(ctx, await resolve(ctx, "."), False, wanted, budget)]
+    assert time.monotonic() - began < 10
+    assert hits == []
+    assert budget.stopped == "time"
+    assert SMALLEST == 1024
+    across = Wanted("(?:a{1,500}){8}b", multiline=True)
+    budget = Budget(seconds=60)
+    began = time.monotonic()
+    hits = [hit async for hit in search(ctx, await resolve(ctx, "."), False, across, budget)]
+    assert budget.stopped == "pattern"
+    assert time.monotonic() - began < 10
+    await ctx.backend.close()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "number"),
+    [("^y", None), ("y$", None), (r"\by{3}", None), ("^start", 1), ("end$", 1), ("needle", 1),
+     (r"\bneedle\b", 1)],
+)  # fmt: skip
+async def test_anchors_mean_the_line_even_in_endless_ones(
+    folder: Path, pattern: str, number: int | None
+) -> None:
+    from tests.helpers.tools import WithoutRipgrep, make_context
+
+    line = b"start " + b"x" + b"y" * (1 << 20) + b" needle " + b"xy" * (1 << 19) + b" end"
+    fill(folder, {"f": b"one\n" + line + b"\n"})
+    ctx = make_context(folder, backend=WithoutRipgrep(folder))
+    lines = await grep(ctx, pattern, output_mode="content")
+    assert (lines[0].split(":")[1] if number else lines[0]) == ("2" if number else "No match.")
+    await ctx.backend.close()
+
+
+async def test_nothing_holds_the_loop(
+    searching: ToolContext, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import asyncio.events
+
+    for i in range(2_000):
+        (folder / f"{i}.txt").write_bytes(b"needle\n" * (1 + i % 3))
+    longest = 0.0
+    run = asyncio.events.Handle._run
+
+    def measured(handle: Any) -> None:
+        nonlocal longest
+        began = time.thread_time()
+        run(handle)
+        longest = max(longest, time.thread_time() - began)
+
+    monkeypatch.setattr(asyncio.events.Handle, "_run", measured)
+    assert len(await glob(searching, "**/*.txt", head_limit=0)) == 2_000
+    counted = await grep(searching, "needle", output_mode="count", head_limit=0)
+    assert len(counted) == 2_000
+    assert longest < 0.05  # 16 ms is the aim; a coverage tool or a busy machine is slower

@@ -204,3 +204,79 @@ async def test_git_is_read_only_when_its_config_is_plain(ctx: ToolContext, folde
         config.write_text(line)
         hostile = await bash.check({"command": "git status"}, ctx)
         assert (hostile.behavior, hostile.reasons[0][0]) == ("ask", "shell.git_config"), line
+
+
+async def test_another_directory_may_not_lend_git_its_config(
+    ctx: ToolContext, folder: Path
+) -> None:
+    (folder / ".git").mkdir()
+    (folder / ".git" / "config").write_text("[core]\n\tbare = false\n")
+    (folder / ".git" / "commondir").write_text("../evil\n")
+    verdict = await Bash().check({"command": "git log"}, ctx)
+    assert verdict.reasons == (("shell.git_config", {}),)
+
+
+async def test_listed_git_runs_no_hostile_monitor(ctx: ToolContext, folder: Path) -> None:
+    """The table's git commands run with the monitor off even where the config was changed after
+    the check."""
+    setup = "git init -q . && git config core.fsmonitor 'touch pwned; false' && touch a"
+    assert (await Bash().run({"command": setup}, ctx)).state == "success"
+    out = await Bash().run({"command": "git status --short"}, ctx)
+    assert "?? a" in out.text
+    assert not (folder / "pwned").exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["rm -rf build", "rm *.pyc", "grep -r x --exclude-dir=.git .", "chmod +x run.sh",
+     "curl -O https://example.org/x", "git push", "npm run build > log.txt", "sed -i s/a/b/ f"],
+)  # fmt: skip
+async def test_everyday_changes_are_plain_questions(ctx: ToolContext, command: str) -> None:
+    verdict = await Bash().check({"command": command}, ctx)
+    assert (verdict.behavior, verdict.safety) == ("ask", False)
+    assert verdict.rule is not None
+
+
+@pytest.mark.parametrize(
+    ("command", "content"),
+    [
+        ("npm test -- x", "npm test:*"),
+        ("git commit -m 'a b'", "git commit:*"),
+        ("git push origin main", "git push origin main"),
+        ("pytest -q", "pytest:*"),
+        ("python x.py", "python x.py"),
+        ("mv a b", "mv a b"),
+        ("npm run build", "npm run build"),
+        ("make && ls", "make && ls"),
+        ("find . -name x", "find . -name x"),
+    ],
+)
+async def test_suggested_rules(ctx: ToolContext, command: str, content: str) -> None:
+    verdict = await Bash().check({"command": command}, ctx)
+    assert verdict.rule is not None
+    assert verdict.rule["rule_content"] == content
+
+
+def test_long_output_is_read_in_pieces_without_splitting_characters() -> None:
+    data = "漢".encode() * 400_000
+    assert readable(data) == ("漢" * 400_000, True)
+    lines = ("\x1b[32mok\x1b[0m é\r\n" * 100_000).encode()
+    text, same = readable(lines)
+    assert text == "ok é\n" * 100_000
+    assert not same
+
+
+async def test_without_bash_sh_does_it(folder: Path) -> None:
+    from typing import Any
+
+    from desktop_app.core.workspaces.local import LocalBackend
+
+    class WithoutBash(LocalBackend):
+        def run(self, argv: list[str], **options: Any) -> Any:
+            if argv[0] == "/bin/bash":
+                argv = ["/bin/no-such-bash", *argv[1:]]
+            return super().run(argv, **options)
+
+    context = make_context(folder, backend=WithoutBash(folder))
+    assert (await Bash().run({"command": "echo $0"}, context)).text == "/bin/sh"
+    await context.backend.close()
