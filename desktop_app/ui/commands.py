@@ -19,6 +19,7 @@ from desktop_app.ui import i18n
 from desktop_app.ui.theme import icon, theme
 from desktop_app.ui.widgets.base import Text, say
 from desktop_app.ui.widgets.keyhint import spoken
+from desktop_app.ui.widgets.menu import Menu
 
 _RECENT = 8
 SEPARATOR = "-"
@@ -62,7 +63,6 @@ class Commands(QObject):
         self._commands: dict[str, Command] = {}
         self._actions: dict[str, QAction] = {}
         self._keys: dict[str, str] = {}
-        self._menus: list[tuple[QMenu, Text]] = []
         self.recent: list[str] = []
         self.clashes: list[tuple[str, str, str]] = []
         theme().changed.connect(self._restyle)
@@ -177,9 +177,9 @@ class Commands(QObject):
     def menu_bar(self, bar: QMenuBar, menus: Sequence[tuple[Text, Sequence[str]]]) -> None:
         """Fill a menu bar: ``[(title, [id, SEPARATOR, id …]), …]``."""
         for title, ids in menus:
-            menu = bar.addMenu(say(title))
+            menu = Menu(title, bar)
+            bar.addMenu(menu)
             self.fill(menu, ids)
-            self._menus.append((menu, title))
 
     # -- following --------------------------------------------------------------------------
 
@@ -193,8 +193,6 @@ class Commands(QObject):
     def _retranslate(self) -> None:
         for name, command in self._commands.items():
             self._words(command, self._actions[name])
-        for menu, title in self._menus:
-            menu.setTitle(say(title))
 
     def _restyle(self) -> None:
         for name, command in self._commands.items():

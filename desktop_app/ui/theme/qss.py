@@ -89,6 +89,18 @@ QComboBox QAbstractItemView {
   background: $raised; border: 1px solid $border-strong; padding: ${4}; outline: none;
 }
 
+QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button,
+QDoubleSpinBox::down-button { width: 0; border: none; }
+QSizeGrip { image: none; width: 0; height: 0; }
+
+QRadioButton, QCheckBox { spacing: ${8}; }
+QRadioButton::indicator {
+  width: ${13}; height: ${13}; border: 1px solid $outline; border-radius: ${7}; background: $raised;
+}
+QRadioButton::indicator:checked {
+  width: ${7}; height: ${7}; border: ${4} solid $accent; background: $accent-fg;
+}
+
 QMenu {
   background: $raised; color: $text; border: 1px solid $border-strong; padding: ${4};
 }

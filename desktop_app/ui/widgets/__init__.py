@@ -12,10 +12,11 @@ from .fields import Choice, Field, SearchField
 from .gauge import ContextGauge, Ring, Usage
 from .keyhint import KeyHint
 from .labels import ElidedLabel, Label
+from .menu import Menu, context_menu
 from .progress import ProgressBar, ProgressLine
 from .rows import Role, RowDelegate
 from .toast import Toast, ToastHost
-from .toggles import Check, SegmentedControl, Switch, TabBar
+from .toggles import Check, Radio, SegmentedControl, Switch, TabBar
 
 __all__ = [
     "Act",
@@ -36,10 +37,12 @@ __all__ = [
     "KeyHint",
     "Label",
     "Line",
+    "Menu",
     "MiniBar",
     "NoticeCard",
     "ProgressBar",
     "ProgressLine",
+    "Radio",
     "RailButton",
     "Ring",
     "Role",
@@ -55,4 +58,5 @@ __all__ = [
     "ToastHost",
     "TrustDialog",
     "Usage",
+    "context_menu",
 ]

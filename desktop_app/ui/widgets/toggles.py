@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Property, QPointF, QPropertyAnimation, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPainterPath, QPaintEvent
@@ -11,6 +12,7 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
     QHBoxLayout,
+    QRadioButton,
     QSizePolicy,
     QWidget,
 )
@@ -21,9 +23,11 @@ from .base import Live, Text, say
 from .focus import Ringed
 from .painting import box, draw_icon, draw_text, hline, text_width, vline
 
+_Button = QAbstractButton if TYPE_CHECKING else object
 
-class _Marked(Live, Ringed, QCheckBox):
-    """A check box that draws itself: a mark, then words. The ring is around the mark and words."""
+
+class _Marked(Live, Ringed, _Button):
+    """Mixin: a button that draws itself as a mark, then words. The ring is around both."""
 
     mark = (15, 15)
     ring_radius = "button"
@@ -64,7 +68,7 @@ class _Marked(Live, Ringed, QCheckBox):
             draw_text(painter, rect, self.text(), "body", token)
 
 
-class Check(_Marked):
+class Check(_Marked, QCheckBox):
     """A check box."""
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -83,7 +87,29 @@ class Check(_Marked):
         self._draw_words(painter)
 
 
-class Switch(_Marked):
+class Radio(_Marked, QRadioButton):
+    """One of several; those with the same parent exclude each other, arrow keys move."""
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        rect = self._mark_rect()
+        color = theme().color
+        round_ = rect.height() / 2
+        if not self.isEnabled():
+            box(painter, rect, round_, None, color("border-strong"))
+        elif self.isChecked():
+            box(painter, rect, round_, color("accent"))
+        else:
+            box(painter, rect, round_, color("raised"), color("outline"))
+        if self.isChecked():
+            dot = theme().px(5) / 2
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(color("accent-fg" if self.isEnabled() else "disabled"))
+            painter.drawEllipse(rect.center(), dot, dot)
+        self._draw_words(painter)
+
+
+class Switch(_Marked, QCheckBox):
     """On or off, at once. The knob moves in 100 ms."""
 
     mark = (26, 16)

@@ -46,6 +46,7 @@ from desktop_app.ui.widgets import (
     NoticeCard,
     ProgressBar,
     ProgressLine,
+    Radio,
     RailButton,
     Ring,
     Role,
@@ -166,7 +167,9 @@ def toggles() -> list[QWidget]:
                 toggle.setChecked(on)
                 toggle.setEnabled(enabled)
                 out.append(toggle)
-    return [*out, Check("With words")]
+    chosen = Radio("Chosen")
+    chosen.setChecked(True)
+    return [*out, Check("With words"), chosen, Radio("Other")]
 
 
 def rows(two_line: bool) -> QListView:

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from desktop_app.ui import i18n
 from desktop_app.ui.i18n import tr
@@ -20,8 +20,11 @@ from desktop_app.ui.widgets import (
     EmptyState,
     Field,
     IconButton,
+    Label,
+    Menu,
     NoticeCard,
     ProgressLine,
+    Radio,
     RailButton,
     SearchField,
     SegmentedControl,
@@ -29,8 +32,9 @@ from desktop_app.ui.widgets import (
     Switch,
     TabBar,
     ToastHost,
+    context_menu,
 )
-from desktop_app.ui.widgets.keyhint import keys_of
+from desktop_app.ui.widgets.keyhint import caps_width, keys_of
 
 
 @pytest.fixture
@@ -145,6 +149,53 @@ def test_switch_and_check_by_space(page, qtbot):
         interface = QAccessible.queryAccessibleInterface(toggle)
         assert interface.role() == QAccessible.Role.CheckBox
         assert interface.text(QAccessible.Text.Name) == "Words"
+
+
+def test_one_radio_of_a_page_is_on_and_arrows_move(page, qtbot):
+    first, second = Radio("One"), Radio("Two")
+    put(page, first, second)
+    first.setChecked(True)
+    first.setFocus()
+    qtbot.keyClick(first, Qt.Key.Key_Down)
+    assert (first.isChecked(), second.isChecked()) == (False, True)
+    assert QAccessible.queryAccessibleInterface(second).role() == QAccessible.Role.RadioButton
+
+
+def test_menu_makes_room_for_caps_and_follows_the_language(page, qtbot):
+    ran: list[str] = []
+    menu = Menu(lambda: tr("Files"), page)
+    short = menu.addAction("New", lambda: ran.append("new"))
+    short.setShortcut("Ctrl+Shift+Alt+N")
+    menu.addSeparator()
+    off = menu.addAction("Off", lambda: ran.append("off"))
+    off.setEnabled(False)
+    assert menu.sizeHint().width() >= 30 + caps_width(keys_of("Ctrl+Shift+Alt+N"))
+    menu.popup(page.mapToGlobal(QPoint(0, 0)))
+    menu.grab()
+    qtbot.keyClick(menu, Qt.Key.Key_Down)
+    qtbot.keyClick(menu, Qt.Key.Key_Return)
+    assert ran == ["new"]
+    i18n.set_language("zh_CN")
+    assert menu.title() == "文件"
+
+
+def test_context_menu_goes_when_it_closes(page, qtbot):
+    menu = context_menu(page)
+    menu.addAction("One")
+    menu.popup(page.mapToGlobal(QPoint(5, 5)))
+    menu.close()
+    qtbot.waitUntil(lambda: page.findChild(Menu) is None)
+
+
+def test_labels_take_the_colours_of_a_new_scheme(page, theme):
+    label = Label("words", tone="muted")
+    wrapped = Label("a <b> & more words\n" * 3, wrap=True)
+    put(page, label, wrapped)
+    assert wrapped.text() == "a <b> & more words\n" * 3
+    assert "&lt;b&gt;" in QLabel.text(wrapped), "taken literally"
+    theme.set_scheme("dark")
+    ink = label.palette().color(label.foregroundRole()).name().upper()
+    assert ink == theme.hex("muted")
 
 
 def test_switch_knob_arrives_where_motion_is_on(page, qtbot, theme):
