@@ -52,7 +52,7 @@ class Summariser:
         assert request.purpose == "summary"
         if self.behaviour == "fails":
             yield TextPart(0, "Done: hal")
-            raise ModelError("model.unreachable", host="example")
+            raise ModelError("model.unreachable", host="example", reason="refused")
         if self.behaviour == "tool_call":
             yield ToolCallPart(0, "c", "Read", "{}")
         if self.behaviour == "verbose":

@@ -74,7 +74,8 @@ async def write_notes(
         async with asyncio.timeout(TIMEOUT):
             answer, finish = await _read(model, request, accounting, allowance)
     except ModelError as error:
-        raise ContextError("compaction.failed", reason=error.code, **error.params) from error
+        params = {**error.params, "reason": error.code}
+        raise ContextError("compaction.failed", **params) from error
     except TimeoutError as error:
         raise ContextError("compaction.failed", reason="timeout", seconds=TIMEOUT) from error
     if finish is None or finish.reason == "length":
