@@ -74,8 +74,10 @@ async def write_notes(
         async with asyncio.timeout(TIMEOUT):
             answer, finish = await _read(model, request, accounting, allowance)
     except ModelError as error:
-        params = {**error.params, "reason": error.code}
-        raise ContextError("compaction.failed", **params) from error
+        # The model's own parameters may hold a "reason" too; its code says more.
+        failure = ContextError("compaction.failed", retryable=error.retryable)
+        failure.params = {**error.params, "reason": error.code}
+        raise failure from error
     except TimeoutError as error:
         raise ContextError("compaction.failed", reason="timeout", seconds=TIMEOUT) from error
     if finish is None or finish.reason == "length":
