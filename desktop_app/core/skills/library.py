@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from desktop_app.core.errors import SettingsError, WorkspaceError
 
-from .parse import parse_skill
+from .parse import is_quick, parse_skill
 from .skill import MAX_BYTES, Skill, SkillSet
 
 if TYPE_CHECKING:
@@ -162,7 +162,10 @@ class SkillLibrary:
             if info.size > MAX_BYTES:
                 return replace(skill, error="skill.too_large", params={"size": info.size})
             data = await self._backend.read_bytes(file, max_bytes=MAX_BYTES)
-            parsed = parse_skill(data)
+            if is_quick(data):
+                parsed = parse_skill(data)
+            else:
+                parsed = await asyncio.to_thread(parse_skill, data)
         except SettingsError as error:
             return replace(skill, error=error.code, params=error.params)
         except WorkspaceError as error:

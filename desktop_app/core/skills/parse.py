@@ -75,6 +75,14 @@ def parse_skill(data: bytes) -> Parsed:
     return Parsed(name, description, tuple(warnings), _tools(fields))
 
 
+def is_quick(data: bytes) -> bool:
+    """Whether ``parse_skill`` takes no YAML parser, and so no time to speak of."""
+    try:
+        return len(data) < 1 << 16 and _simple(_split(data)[0]) is not None
+    except SettingsError:
+        return True
+
+
 def _simple(front: str) -> dict[str, Any] | None:
     """Plain ``key: words`` lines, which nearly every skill has, without a YAML parser (its import
     alone costs more than a hundred skills); None for anything richer."""

@@ -125,25 +125,23 @@ class LocalProcess:
 
     def _main(self) -> None:
         started = time.monotonic()
+        end: ProcessExit | SlipwayError = ProcessExit(-9, False, 0.0)
         try:
             proc = self._spawn()
-        except SlipwayError as error:
-            self.put(error)
-            self._call(self.ended.set)
-            return
-        timed_out = False
-        try:
             deadline = None if self._timeout is None else started + self._timeout
             timed_out = Pump(self, proc, deadline).run()
-        finally:
+            code = proc.poll()
             seconds = time.monotonic() - started
+            end = ProcessExit(-9 if code is None else code, timed_out, seconds)
+        except SlipwayError as error:
+            end = error
+        finally:
             with self._lock:
                 for fd in (self.wake_r, self._wake_w):
                     if fd >= 0:
                         os.close(fd)
                 self.wake_r = self._wake_w = -1
-            code = proc.poll()
-            self.put(ProcessExit(-9 if code is None else code, timed_out, seconds))
+            self.put(end)
             self._call(self.ended.set)
 
     def _spawn(self) -> subprocess.Popen[bytes]:
@@ -159,25 +157,38 @@ class LocalProcess:
             raise WorkspaceError("file.missing", path=self._cwd)
         program = self._argv[0] if self._argv else ""
         try:
-            return subprocess.Popen(
-                self._argv,
-                cwd=self._cwd,
-                env=self._env,
-                stdin=subprocess.DEVNULL if self.stdin is None else subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                bufsize=0,
-                creationflags=flags,
-                start_new_session=sys.platform != "win32",
-            )
+            return self._popen(flags)
         except (FileNotFoundError, IndexError) as error:
             raise WorkspaceError("exec.missing", program=program) from error
         except PermissionError as error:
             raise WorkspaceError("exec.denied", program=program) from error
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, TypeError) as error:
             if getattr(error, "errno", None) == errno.E2BIG:
                 raise WorkspaceError("exec.too_long", program=program) from error
             raise WorkspaceError("exec.failed", program=program, detail=str(error)) from error
+
+    def _popen(self, flags: int) -> subprocess.Popen[bytes]:
+        tries = 0
+        while True:
+            try:
+                return subprocess.Popen(
+                    self._argv,
+                    cwd=self._cwd,
+                    env=self._env,
+                    stdin=subprocess.DEVNULL if self.stdin is None else subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    bufsize=0,
+                    creationflags=flags,
+                    start_new_session=sys.platform != "win32",
+                )
+            except OSError as error:
+                # A program just written: a process that another thread forked in that moment
+                # still has it open, until its exec.
+                tries += 1
+                if error.errno != errno.ETXTBSY or tries > 5:
+                    raise
+                time.sleep(0.02)
 
 
 class Pump:

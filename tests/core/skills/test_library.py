@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import time
@@ -177,3 +178,18 @@ def test_the_prompt_is_bounded_and_names_come_first() -> None:
     assert large.splitlines()[-1].startswith("… and ")
     broken = Skill("bad", "d", "/s", "s", error="skill.no_name")
     assert SkillSet((broken,)).prompt() == ""
+
+
+async def test_heavy_front_matter_does_not_hold_the_loop(tmp_path: Path) -> None:
+    heavy = "metadata:\n" + "".join(f"  k{n}: [a, {{b: c}}]\n" for n in range(600))
+    for n in range(5):
+        add(tmp_path, f"s{n}", f"---\nname: s{n}\ndescription: d\n{heavy}---\nbody")
+    library = SkillLibrary(LocalBackend(tmp_path), str(tmp_path), "C", str(tmp_path))
+    longest = 0.0
+    task = asyncio.ensure_future(library.list())
+    while not task.done():
+        started = time.thread_time()
+        await asyncio.sleep(0)
+        longest = max(longest, time.thread_time() - started)
+    assert [s.error for s in task.result()] == [None] * 5
+    assert longest < 0.016

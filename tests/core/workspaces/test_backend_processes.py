@@ -94,6 +94,31 @@ async def test_output_streams_while_it_runs(backend: Backend) -> None:
     assert time.monotonic() - started < 20
 
 
+async def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
+    backend = LocalBackend(tmp_path)
+    (tmp_path / "f").write_text("x")
+
+    async def once() -> None:
+        await backend.exec(["sh", "-c", "echo x; exit 1"], stdin=b"y")
+        await backend.exec(["sleep", "60"], timeout=0.01)
+        with pytest.raises(WorkspaceError):
+            await backend.exec(["no-such-program-here"])
+        with pytest.raises(WorkspaceError):
+            await backend.read_bytes(".")
+        async with aclosing(backend.read("f")) as pieces:
+            async for _ in pieces:
+                break
+        await backend.write("f", b"y")
+        await backend.append("f", b"z")
+
+    await once()
+    before = psutil.Process().num_fds()
+    for _ in range(5):
+        await once()
+    assert psutil.Process().num_fds() == before
+    await backend.close()
+
+
 async def test_missing_programs_and_folders(backend: Backend, tmp_path: Path) -> None:
     (tmp_path / "noexec").write_text("x")
     for argv, cwd, code in (
