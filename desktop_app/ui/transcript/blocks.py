@@ -1,4 +1,4 @@
-"""Markdown cut into top-level blocks, incrementally.
+"""Markdown cut into top-level blocks, incrementally. The items of a list are blocks of their own.
 
 A growing text is parsed from the end of the last block but one, and only by complete lines is a
 block taken for finished: the first lines of a text never change what a later line makes of them
@@ -8,15 +8,18 @@ once another block has begun. Inside an open fence nothing is parsed at all. HTM
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 Kind = Literal["prose", "code", "plain"]
 
 LIMIT = 400_000
 """Characters of a text beyond which it is shown as it is, without a parse."""
+LONGEST = 20_000
+"""Characters of a paragraph beyond which it is shown in pieces, without a parse of its inside."""
 _CHUNK = 4_000
 _CHUNK_LINES = 50
 
@@ -34,7 +37,8 @@ _BLOCKS.core.ruler.enableOnly(["normalize", "block"])
 @dataclass(frozen=True, slots=True)
 class Block:
     """``text[start:end]`` of the normalised text. ``fence`` is a fence's opening mark, ``closed``
-    whether its closing line has come."""
+    whether its closing line has come; ``marker`` is a list item's ("-", ".", ")" …) and ``number``
+    its place in an ordered list."""
 
     kind: Kind
     start: int
@@ -42,8 +46,14 @@ class Block:
     info: str = ""
     fence: str = ""
     closed: bool = True
+    marker: str = ""
+    number: int = 0
 
 
+_WORDS = re.compile(
+    r" {0,3}(?:(?:[-*+]|\d{1,9}[.)]) {1,3})?[^\W\d_][^\W\d_]| {0,3}\|[^\n]*[^\W\d_]"
+)
+"""A line that is made of words, or of a table's cells: more of it changes nothing around it."""
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 
@@ -76,7 +86,10 @@ def split(text: str, base: int = 0, env: dict[str, Any] | None = None) -> list[B
     starts.append(len(text))
     out: list[Block] = []
     for token in _BLOCKS.parse(text, env if env is not None else {}):
-        if token.level or token.nesting < 0 or not token.map:
+        item = token.type == "list_item_open" and token.level == 1
+        if (token.level and not item) or token.nesting < 0 or not token.map:
+            continue
+        if token.type in ("bullet_list_open", "ordered_list_open"):
             continue
         first, last = token.map
         start, end = starts[first], starts[min(last, len(starts) - 1)]
@@ -84,18 +97,31 @@ def split(text: str, base: int = 0, env: dict[str, Any] | None = None) -> list[B
             end -= 1
         if token.type == "fence":
             whole = text[start : starts[min(last, len(starts) - 1)]]
-            out.append(_fence(whole, token.info.strip(), token.markup, base + start, base + end))
+            out.append(_fence(whole, token, base + start, base + end, base + len(text)))
+        elif item:
+            number = int(token.info) if token.info else 0
+            block = Block("prose", base + start, base + end, marker=token.markup, number=number)
+            out.append(_numbered(block, out[-1] if out else None))
+        elif token.type == "paragraph_open" and end - start > LONGEST:
+            out += plain(text[start:end], base + start)
         else:
             kind: Kind = "code" if token.type == "code_block" else "prose"
             out.append(Block(kind, base + start, base + end))
     return out
 
 
-def _fence(whole: str, info: str, markup: str, start: int, end: int) -> Block:
+def _numbered(block: Block, before: Block | None) -> Block:
+    """An item of an ordered list counts on from the one before, whatever its source says."""
+    if before is not None and before.marker == block.marker and block.marker in ".)":
+        return replace(block, number=before.number + 1)
+    return block
+
+
+def _fence(whole: str, token: Token, start: int, end: int, last: int) -> Block:
     lines = whole.rstrip("\n \t").split("\n")
-    closed = len(lines) > 1 and closes(lines[-1], markup)
-    # The blank lines at the end of an open fence belong to it.
-    return Block("code", start, end if closed else start + len(whole), info, markup, closed)
+    closed = len(lines) > 1 and closes(lines[-1], token.markup)
+    # An open fence reaches to the end of the text, blank lines and all.
+    return Block("code", start, end if closed else last, token.info.strip(), token.markup, closed)
 
 
 def plain(text: str, base: int = 0) -> list[Block]:
@@ -162,7 +188,7 @@ class BlockStream:
     def append(self, piece: str) -> int:
         """Add text; returns the index of the first block that is new or changed."""
         if self._return and piece[:1] == "\n":
-            piece = piece[1:]
+            piece, self._return = piece[1:], False
         if piece:
             self._return = piece.endswith("\r")
         piece = normalise(piece)
@@ -178,7 +204,23 @@ class BlockStream:
                 "code", last.start, len(self.text), last.info, last.fence, False
             )
             return len(self.blocks) - 1
+        if self.blocks and self._within_line(before):
+            end = len(self.text.rstrip(" \t"))
+            self.blocks[-1] = replace(self.blocks[-1], end=end)
+            return len(self.blocks) - 1
         return self._parse()
+
+    def _within_line(self, before: int) -> bool:
+        """True when the new text goes on in a line of words, which changes no structure."""
+        last = self.blocks[-1]
+        line = self.text.rfind("\n", 0, before) + 1
+        return (
+            last.kind == "prose"
+            and last.end > line
+            and len(self.text) - last.start <= LONGEST
+            and _WORDS.match(self.text, line, before) is not None
+            and "\n" not in self.text[before:]
+        )
 
     def _still_open(self, before: int) -> bool:
         """True while the last block is a fence that the new text does not close."""
@@ -197,18 +239,29 @@ class BlockStream:
             done = split(self.text[self._tail : complete], self._tail, env)
             for label, target in env.get("references", {}).items():
                 self.references.setdefault(label, target)
-            if len(done) > 1:
-                self.blocks[self._fixed :] = done[:-1]
-                self._fixed += len(done) - 1
-                self._tail = done[-2].end
-        del self.blocks[self._fixed :]
-        self.blocks += split(self.text[self._tail :], self._tail)
+            keep = len(done) - 1
+            while (
+                keep > 0 and done[keep].kind == "plain" and done[keep - 1].end == done[keep].start
+            ):
+                keep -= 1  # pieces of one paragraph
+            if keep > 0:
+                self._put(done[:keep])
+                self._fixed += keep
+                self._tail = done[keep - 1].end
+        self._put(split(self.text[self._tail :], self._tail))
         same = 0
         for new, was in zip(self.blocks[first:], old, strict=False):
             if new != was:
                 break
             same += 1
         return first + same
+
+    def _put(self, fresh: list[Block]) -> None:
+        """Replace what is not fixed."""
+        del self.blocks[self._fixed :]
+        for block in fresh:
+            before = self.blocks[-1] if self.blocks else None
+            self.blocks.append(_numbered(block, before) if block.marker else block)
 
     def _append_plain(self, before: int) -> int:
         if before <= LIMIT:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -42,7 +42,30 @@ class Flow:
 
 @lru_cache(1)
 def _markdown() -> MarkdownIt:
+    """Blocks only: the inside of paragraphs is parsed by ``_styled``, which remembers."""
+    md = parser()
+    md.core.ruler.enableOnly(["normalize", "block"])
+    return md
+
+
+@lru_cache(1)
+def _inline() -> MarkdownIt:
     return parser()
+
+
+@lru_cache(2048)
+def _styled(content: str, image: str) -> Styled:
+    return from_tokens(_inline().parseInline(content)[0].children or (), image)
+
+
+def styled_of(content: str, references: dict[str, Any]) -> Styled:
+    """The text of a paragraph's source. Only sources that may refer to a definition depend on
+    ``references``."""
+    image = tr("Image: {alt}")
+    if references and "[" in content:
+        env = {"references": dict(references)}
+        return from_tokens(_inline().parseInline(content, env)[0].children or (), image)
+    return _styled(content, image)
 
 
 class Pool:
@@ -154,7 +177,16 @@ _TASK = re.compile(r"\[([ xX])\] +")
 class _Build:
     """A walk over the tokens of one block."""
 
-    def __init__(self, tokens: Sequence[Token], style: Style, pool: Pool, growing: bool) -> None:
+    def __init__(
+        self,
+        tokens: Sequence[Token],
+        style: Style,
+        pool: Pool,
+        growing: bool,
+        references: dict[str, Any],
+    ) -> None:
+        self.references = references
+        self.number = 0  # of the first item, when it is known better than by its source
         self.tokens = tokens
         self.style = style
         self.pool = pool
@@ -217,20 +249,22 @@ class _Build:
         return len(self.tokens) - 1
 
     def inline(self, token: Token, role: str, x: int, width: int, before: int, after: int) -> None:
-        styled = styled_of(token)
+        styled = styled_of(token.content, self.references)
         para = self.pool.para(styled, role, self.token, max(20, width), self.style)
         self.put(para, x, before + (self.gap if before else 0), after)
 
     def list(self, i: int, end: int, x: int, width: int) -> None:
         ordered = self.tokens[i].type == "ordered_list_open"
         number = int(self.tokens[i].attrGet("start") or 1) if ordered else 0
+        if ordered and not self.depth and self.number:
+            number, self.number = self.number, 0
         style = self.style
         last = number + sum(
             1
             for t in self.tokens[i:end]
             if t.type == "list_item_open" and t.level == self.tokens[i].level + 1
         )
-        widest = style.fm("message").horizontalAdvance(f"{last}.") if ordered else 0
+        widest = style.fm("message").horizontalAdvance(f"{max(last, 10)}.") if ordered else 0
         indent = max(style.px(22), int(widest) + style.px(8))
         self.depth += 1
         j = i + 1
@@ -250,10 +284,9 @@ class _Build:
         task = _TASK.match(text)
         bullet = "\u2022" if self.depth == 1 else "\u25e6"
         mark = _Mark(w=indent, h=0, label=number or bullet, lh=style.line("message"))
-        if task and inline is not None and inline.children:
+        if task and inline is not None:
             mark.checked = task[1] != " "
-            head = inline.children[0]
-            head.content = head.content[task.end() :]
+            inline.content = text[task.end() :]
         rtl = starts_rtl(text)
         self.space(0)
         mark.move(x + (width - indent if rtl else 0), self.y)
@@ -292,14 +325,11 @@ class _Build:
 
     def table(self, i: int, end: int, x: int, width: int) -> None:
         self.space(0)
-        items, height = lay_table(self.tokens[i : end + 1], x, self.y, width, self.style, self.pool)
+        styled = partial(styled_of, references=self.references)
+        tokens = self.tokens[i : end + 1]
+        items, height = lay_table(tokens, styled, x, self.y, width, self.style, self.pool)
         self.items += items
         self.y += height
-
-
-def styled_of(token: Token) -> Styled:
-    """The text of an inline token."""
-    return from_tokens(token.children or (), tr("Image: {alt}"))
 
 
 def build(
@@ -309,13 +339,15 @@ def build(
     references: dict[str, Any],
     old: Flow | None = None,
     growing: bool = False,
+    number: int = 0,
 ) -> Flow:
-    """The flow of one block of Markdown."""
+    """The flow of one block of Markdown; ``number`` when it is an item of an ordered list."""
     pool = Pool(old)
     if too_heavy(source):
         return plain_flow(source, width, style)
-    tokens = _markdown().parse(source, {"references": dict(references)})
-    walk = _Build(tokens, style, pool, growing)
+    tokens = _markdown().parse(source, {})
+    walk = _Build(tokens, style, pool, growing, references)
+    walk.number = number
     walk.run(0, len(tokens), 0, width)
     return Flow(walk.items, walk.y)
 

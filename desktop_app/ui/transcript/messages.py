@@ -55,16 +55,24 @@ class MarkdownBox(RowBox):
         for n in range(first, len(blocks)):
             block = blocks[n]
             source = self.stream.text[block.start : block.end]
-            gap = self.style.para_gap if n else 0
+            gap, sep = self._gap(blocks[n - 1], block) if n else (0, "\n\n")
             growing = self.growing and n == last
             was = old[n - first].flow if n - first < len(old) else None
             height = section_estimate(source, block.kind, self.w, self.style)
-            section = Section(height, gap, source=source)
+            section = Section(height, gap, source=source, sep=sep)
             section.make = _Make(self, block, source, was, growing)
             if was is not None or self.growing:
                 section.realise()
             self.sections.append(section)
         self._tail()
+
+    def _gap(self, before: Block, block: Block) -> tuple[int, str]:
+        """Space between two blocks, and what parts them when they are copied: the items of a
+        list stand together unless a blank line is between them."""
+        between = self.stream.text[before.end : block.start]
+        if block.marker and before.marker == block.marker and between.count("\n") < 2:
+            return self.style.px(4), "\n"
+        return self.style.para_gap, "\n\n"
 
     def _tail(self) -> None:
         """What follows the text: the caret while it grows, "Stopped" when it was cut."""
@@ -165,7 +173,8 @@ class _Make:
             return Flow([code], code.h)
         source = presentable(self.source) if self.growing else self.source
         references = box.stream.references
-        return build(source, box.w, box.style, references, old, self.growing)
+        number = block.number if block.marker in (".", ")") else 0
+        return build(source, box.w, box.style, references, old, self.growing, number)
 
 
 @dataclass(slots=True, eq=False)

@@ -26,6 +26,7 @@ class Section:
     flow: Flow | None = None
     make: Callable[[], Flow] | None = None
     source: str = ""
+    sep: str = "\n\n"  # from what is above, when copied
     top: int = field(default=0, init=False)
 
     def realise(self) -> int:

@@ -119,12 +119,12 @@ class Selection:
                 continue
             if markdown and section.source and self._covers(number, n, section.flow.items):  # type: ignore[union-attr]
                 if done != n:
-                    out.append(("\n\n" if out else "") + section.source)
+                    out.append((section.sep if out else "") + section.source)
                     done = n
                 continue
             whole = part[0] == 0
             text = item.markdown(*part) if markdown else item.plain(*part)
-            sep = item.sep if done == n else "\n\n"
+            sep = item.sep if done == n else section.sep
             out.append((sep if out else "") + (item.lead if whole else "") + text)
             done = n
         return "".join(out)

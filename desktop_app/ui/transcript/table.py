@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from markdown_it.token import Token
 from PySide6.QtCore import Qt
 
-from .inline import CODE, Styled, from_tokens
+from .inline import CODE, Styled
 from .items import Item, Paint
 from .style import Style, hline
 
@@ -35,10 +35,16 @@ class _Lines(Item):
 
 
 def lay_table(
-    tokens: Sequence[Token], x: int, y: int, width: int, style: Style, pool: Pool
+    tokens: Sequence[Token],
+    styled: Callable[[str], Styled],
+    x: int,
+    y: int,
+    width: int,
+    style: Style,
+    pool: Pool,
 ) -> tuple[list[Item], int]:
     """Items of a table at (x, y) and its height."""
-    rows, aligns = _cells(tokens)
+    rows, aligns = _cells(tokens, styled)
     columns = max((len(row) for row in rows), default=0)
     if not columns:
         return [], 0
@@ -70,7 +76,9 @@ def lay_table(
     return [lines, *items], top
 
 
-def _cells(tokens: Sequence[Token]) -> tuple[list[list[Styled]], list[Any]]:
+def _cells(
+    tokens: Sequence[Token], styled: Callable[[str], Styled]
+) -> tuple[list[list[Styled]], list[Any]]:
     rows: list[list[Styled]] = []
     aligns: list[Any] = []
     for i, token in enumerate(tokens):
@@ -80,7 +88,7 @@ def _cells(tokens: Sequence[Token]) -> tuple[list[list[Styled]], list[Any]]:
             if len(rows) == 1:
                 found = _ALIGN.get(str(token.attrGet("style") or ""))
                 aligns.append(found or Qt.AlignmentFlag.AlignLeft)
-            rows[-1].append(from_tokens(tokens[i + 1].children or ()))
+            rows[-1].append(styled(tokens[i + 1].content))
     return rows, aligns
 
 

@@ -6,6 +6,7 @@ costs the layout of its last block and the repaint of what changed.
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from PySide6.QtCore import (
@@ -49,6 +50,9 @@ from .select import Selection
 from .style import style
 
 Index = QModelIndex | QPersistentModelIndex
+_DEAR, _REST = 0.006, 6
+"""Seconds after which the layout of a growing block counts as dear, and how many times as long the
+view then waits: a paragraph or table of 10,000 characters takes a sixth of the time, not all."""
 
 
 class TranscriptView(Geometry):
@@ -77,6 +81,9 @@ class TranscriptView(Geometry):
         self._turning.timeout.connect(self._turn)
         self._colouring = QTimer(self, interval=0, singleShot=True)
         self._colouring.timeout.connect(self.viewport().update)
+        self._late = QTimer(self, singleShot=True)
+        self._late.timeout.connect(self._catch_up)
+        self._late_row = ""
         self._setup()
         self._ready = True
         self.setModel(model)
@@ -199,7 +206,14 @@ class TranscriptView(Geometry):
             return False
         if (box.growing, box.stopped) != (row.growing, row.stopped):
             return False
+        if self._late.isActive():
+            return True  # the layout of a very long block is under way once in a while only
+        started = time.thread_time()
         changed_top, taller = box.extend(row.text[box.raw :])
+        cost = time.thread_time() - started
+        if cost > _DEAR:
+            self._late_row = row.id
+            self._late.start(round(cost * 1000 * _REST))
         viewport = self.viewport()
         if not taller:
             y = self.row_top(number)
@@ -211,6 +225,18 @@ class TranscriptView(Geometry):
         y = self.row_top(number) + changed_top - 4
         viewport.update(QRect(0, y, viewport.width(), max(0, viewport.height() - y)))
         return True
+
+    def _catch_up(self) -> None:
+        """Lay out what came while the view rested from a dear layout."""
+        number = self.rows.index_of(self._late_row)
+        row = self.rows.row(number) if number >= 0 else None
+        box = self.boxes.peek(self._late_row)
+        if (
+            isinstance(row, MarkdownRow)
+            and isinstance(box, MarkdownBox)
+            and (len(row.text) > box.raw)
+        ):
+            self._grown(number)
 
     def toggle(self, row_id: str) -> None:
         """Open or close a row. What is above it stays where it is."""

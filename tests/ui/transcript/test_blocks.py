@@ -50,6 +50,26 @@ def test_append_names_the_first_changed_block(text: str, rnd: random.Random) -> 
         at += n
 
 
+@settings(max_examples=150, deadline=None)
+@given(texts, st.randoms(use_true_random=False))
+def test_long_paragraphs_in_pieces_are_the_same_too(text: str, rnd: random.Random) -> None:
+    was, blocks.LONGEST = blocks.LONGEST, 12
+    chunk, blocks._CHUNK = blocks._CHUNK, 5
+    try:
+        assert in_pieces(text, rnd).blocks == split(normalise(text))
+    finally:
+        blocks.LONGEST, blocks._CHUNK = was, chunk
+
+
+def test_the_items_of_a_list_are_blocks_that_count_on() -> None:
+    text = "1. a\n1. b\n   - c\n\n7. d\n\n- x\n- y\n"
+    found = [(b.marker, b.number, text[b.start : b.end]) for b in BlockStream.of(text).blocks]
+    assert found == [
+        (".", 1, "1. a"), (".", 2, "1. b\n   - c"), (".", 3, "7. d"), ("-", 0, "- x"),
+        ("-", 0, "- y"),
+    ]  # fmt: skip
+
+
 def test_a_very_long_text_is_shown_without_a_parse(monkeypatch) -> None:
     monkeypatch.setattr(blocks, "LIMIT", 500)
     text = "# head\n\n" + "word " * 400 + "\n" + "x" * 9000
