@@ -143,7 +143,8 @@ def _appended(world: World, done: Done, content: str) -> str:
 
 def _moves(moves: list[tuple[str, str]]) -> str:
     """One command that makes folders and moves files; ``-n`` never replaces a file."""
-    folders = sorted({b.rsplit("/", 1)[0] for _, b in moves if "/" in b})
+    known = {a.rsplit("/", 1)[0] for a, _ in moves if "/" in a}
+    folders = sorted({b.rsplit("/", 1)[0] for _, b in moves if "/" in b} - known)
     parts = [f"mkdir -p -- {' '.join(map(shlex.quote, folders))}"] if folders else []
     grouped_by: dict[str, list[str]] = {}
     for a, b in moves:

@@ -116,7 +116,10 @@ def replay(plan: Plan, done: Sequence[Done]) -> Want | Answer:
         want = next(plan)
         while True:
             results = [ledger.result(c) for c in want.calls]
-            missing = [c for c, r in zip(want.calls, results, strict=True) if r is None]
+            missing: list[Call] = []
+            for wanted, result in zip(want.calls, results, strict=True):
+                if result is None and wanted not in missing:
+                    missing.append(wanted)
             if missing:
                 return Want(tuple(missing), want.say)
             want = plan.send([r for r in results if r is not None])

@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .text import CJK
 
@@ -128,7 +128,8 @@ def digest(lines: list[tuple[int, str]], most: int = 5) -> Digest:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of a table. Numeric: ``low``, ``high``, ``mean``; else ``distinct``, ``top``."""
+    """One column of a table. Numeric: ``low``, ``high``, ``mean``; else ``distinct``, ``top`` (the
+    commonest value, "" when none comes twice), and for ISO dates ``first`` and ``last``."""
 
     name: str
     numeric: bool
@@ -137,6 +138,8 @@ class Column:
     mean: float = 0.0
     distinct: int = 0
     top: str = ""
+    first: str = ""
+    last: str = ""
 
 
 def columns(lines: list[str], delimiter: str = ",") -> tuple[int, list[Column]]:
@@ -162,8 +165,11 @@ def _column(name: str, values: list[str]) -> Column:
             name, True, min(numbers), max(numbers), sum(numbers) / len(numbers), len(set(filled))
         )
     counts = Counter(filled)
-    top = counts.most_common(1)[0][0] if counts else ""
-    return Column(name, False, distinct=len(counts), top=top)
+    top, times = counts.most_common(1)[0] if counts else ("", 0)
+    column = Column(name, False, distinct=len(counts), top=top if times > 1 else "")
+    if filled and all(re.match(r"\d{4}-\d\d-\d\d", v) for v in filled):
+        return replace(column, first=min(filled), last=max(filled))
+    return column
 
 
 _DEFINED = re.compile(

@@ -15,6 +15,7 @@ from .lexicon import VOCABULARY, rules
 from .slots import slots_of
 from .text import Lang, Masked, fold, mask
 
+MOST = 2000  # characters that are looked at
 THRESHOLD = 3  # a lone weak word is no request
 
 
@@ -24,8 +25,8 @@ class Request:
 
     Slots by intent (all optional): ``file``, ``files``, ``name``, ``path`` (a folder), ``glob``,
     ``exts``, ``query``, ``offset``, ``limit``, ``what`` (files, lines, words, occurrences),
-    ``content``, ``topic``, ``append``, ``source``, ``dest``, ``by`` (type, date), ``refers`` (True
-    when it speaks of "it" or "the result").
+    ``content``, ``topic``, ``append``, ``source``, ``dest``, ``by`` (type, date), ``refers``
+    ("last" when it speaks of "it", "all" of "the results"), ``all`` and ``notes`` (several files).
     """
 
     intent: str
@@ -92,17 +93,23 @@ _VERBS = (
     r"add|append|put|rename|move|organi[sz]e|sort|tidy|group|draft)"
 )
 _SOFT = re.compile(
-    rf"(?:,\s*|\s+)and (?={_VERBS}\b)|,\s*(?={_VERBS}\b)"
+    rf"(?:,\s*|\s+)and (?={_VERBS}\b)|,\s*(?=(?:just |only |please )?{_VERBS}\b)"
     r"|(?:,\s*|\s+)(?:and |but )(?=(?:never|don't|do not)\b)"
     r"|,\s*(?=(?:never|don't|do not|without)\b)"
     r"|[,，]\s*(?:但是?)?(?=不要|别|禁止|不得|请勿|切勿)"
-    r"|[,，]?\s*并(?:且)?(?=[把将保写存记读总统列比])|[,，]\s*(?=[读找列搜统总比数写存保把将])"
+    r"|[,，]?\s*并(?:且)?(?=[把将保写存记读总统列比])|[,，]\s*(?=(?:只|就|只要|只需)?[读找列搜统总比数写存保把将])"
     r"|(?<=[\u4e00-\u9fff\ue000-\ue004])\s*并(?=[把将保写存记])",
     re.I,
 )
+_TOLD = re.compile(
+    r"(?:\b(?:text|contents?|words?|says|saying|containing|(?:a|this|another) note|memo)"
+    r"|内容(?:是|为)?|笔记|记下来?|写上|如下)\s*[::]\s*(?=\S)",
+    re.I,
+)
 _LEAD = re.compile(
-    r"^(?:please|first(?:ly)?|finally|lastly|next|then|and|now|do these steps|follow these steps|"
-    r"请|首先|先|再|然后|接着|最后|并且?|按步骤(?:做|来)|依次)[,:，：]?\s*",
+    r"^(?:please|just|only|first(?:ly)?|finally|lastly|next|then|and|now|"
+    r"do these steps|follow these steps|"
+    r"请|首先|先|再|然后|接着|最后|并且?|只要|只需|只|按步骤(?:做|来)|依次)[,:，：]?\s*",
     re.I,
 )
 
@@ -116,6 +123,8 @@ def _cut(masked: Masked) -> list[str]:
         cuts = numbered
     cuts += [m.span() for m in _BREAKS.finditer(hidden) if m.group().strip()]
     cuts += [m.span() for m in _SOFT.finditer(hidden) if m.group().strip()]
+    if told := _TOLD.search(hidden):  # what follows is text for a file, not steps
+        cuts = [c for c in cuts if c[0] < told.start()]
     cuts.sort()
     clauses: list[str] = []
     at = 0
@@ -177,6 +186,12 @@ _NEGATED = re.compile(
 
 def recognise(source: str) -> Request:
     """What ``source`` asks for. Several steps become intent "plan" with ``steps``."""
+    if len(source) > MOST:  # a long paste: its beginning says what to do
+        head = recognise(source[:MOST])
+        content = head.slots.get("content")
+        if isinstance(content, str) and source[:MOST].rstrip().endswith(content.rstrip()):
+            head.slots["content"] = content + source[MOST:]
+        return head
     masked = mask(source)
     clauses = _cut(masked)
     asked = [c for c in clauses if not _NEGATED.match(fold(c))]

@@ -13,7 +13,7 @@ from .locate import MANY, Located, both_files, candidates, need, one_file
 from .looking import grep_args, plain, scope_of, where, with_note
 from .markdown import LANGUAGES, cell, code, extension, fence, number, table
 from .parse import counts, hits, numbered, paths
-from .transcript import Done, is_part
+from .transcript import Done, is_part, total_lines
 from .words import word
 
 MOST_FILES = 6
@@ -158,7 +158,8 @@ def compare(world: World) -> Plan:
     one, two = [need(world, d) for d in (yield Want(both, say))]
     left, right = [[t for _, t in numbered(d)] for d in (one, two)]
     if is_part(one) or is_part(two):
-        return (yield from _big_compare(world, a, b))
+        head = word(world.lang, "compare.big", a=code(a), b=code(b), x=_size(one), y=_size(two))
+        return (yield from _big_compare(world, a, b, head))
     return _compared(world, (a, left), (b, right))
 
 
@@ -191,7 +192,12 @@ def _with_diff(world: World, head: str, diff: list[str], a: str, b: str) -> Answ
     return Answer(text, f"# {title}\n\n{text}\n", [a, b])
 
 
-def _big_compare(world: World, a: str, b: str) -> Plan:
+def _size(done: Done) -> str:
+    """How many lines the file of a Read has: as the tool said, else how many came."""
+    return number(total_lines(done) or len(numbered(done)))
+
+
+def _big_compare(world: World, a: str, b: str, head: str) -> Plan:
     command = f"diff -u -- {shlex.quote(a)} {shlex.quote(b)}"
     about = f"Compare {a} and {b}"
     done = (yield call("Bash", command=command, description=about))[0]
@@ -205,9 +211,9 @@ def _big_compare(world: World, a: str, b: str) -> Plan:
         text = word(world.lang, "compare.same", a=code(a), b=code(b), n="2,000+")
         return Answer(text, text + "\n", [a, b])
     diff = [d for d in lines[start:] if not d.startswith("Stderr:")]
-    head = word(world.lang, "compare.big")
     if is_part(done):
-        head += " " + word(world.lang, "cut")
+        head = with_note(world, done, head)
+        diff = diff[:16]
     else:
         gone, new = (sum(d.startswith(s) for d in diff[2:]) for s in "-+")
         head += f" **−{number(gone)} / +{number(new)}**"
@@ -247,6 +253,8 @@ def _several(world: World, slots: dict[str, Any], say: str) -> Located:
         scope.setdefault("exts", ["md", "txt"])
         done = (yield call("Glob", say, pattern=scope_of(scope), head_limit=MANY))[0]
         found = sorted(paths(need(world, done)))
+        if slots.get("notes"):  # those that are notes by name or folder, when there are any
+            found = [p for p in found if re.search(r"note|笔记|记录", p, re.I)] or found
     return [f for f in found if extension(f) in ("md", "txt", "csv", "log", "rst", "")]
 
 
@@ -259,8 +267,9 @@ def summary_of(world: World, file: str, done: Done) -> str:
         rows, cols = columns(texts, "\t" if kind == "tsv" else ",")
         if cols:
             key = "sum.tablepart" if is_part(done) else "sum.table"
-            head = word(world.lang, key, file=file, rows=number(rows), cols=len(cols))
-            return f"{head}\n\n{_figures(world, cols)}"
+            whole = number(max(rows, (total_lines(done) or 1) - 1))
+            head = word(world.lang, key, file=file, rows=number(rows), cols=len(cols), whole=whole)
+            return with_note(world, done, f"{head}\n\n{_figures(world, cols)}")
     if kind in LANGUAGES and kind != "md" and (names := defined(texts)):
         said = ", ".join(code(n) for n in names[:30])
         return word(world.lang, "sum.code", file=file, names=said)
@@ -283,8 +292,12 @@ def _figures(world: World, cols: list[Column]) -> str:
             said = word(
                 world.lang, "sum.stat", min=_short(c.low), max=_short(c.high), mean=_short(c.mean)
             )
-        else:
+        elif c.first:
+            said = word(world.lang, "sum.dates", first=c.first, last=c.last)
+        elif c.top:
             said = word(world.lang, "sum.distinct", n=number(c.distinct), top=c.top)
+        else:
+            said = word(world.lang, "sum.unique", n=number(c.distinct))
         rows.append([cell(c.name), cell(said)])
     return table([word(world.lang, "h.column"), word(world.lang, "h.values")], rows)
 

@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import TYPE_CHECKING
 
 from desktop_app.core.errors import ModelError
 from desktop_app.core.ids import new_id
@@ -27,10 +28,11 @@ from desktop_app.core.models.base import (
     ToolCallPart,
 )
 
-from .engine import Answer, Want
 from .info import GUIDE
-from .plans import decide
 from .text import CJK, count_tokens
+
+if TYPE_CHECKING:
+    from .engine import Call
 
 PER_MESSAGE = 4  # tokens a message costs besides its text, as chat formats do
 _PIECES = re.compile(rf"[{CJK}]{{1,3}}[，。；：、！？]?|\n+|[^\s{CJK}]+[ \t]*|[^\S\n]+")
@@ -91,11 +93,11 @@ class GuideModel:
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         # Counting and reading a full window takes tens of milliseconds: not on the loop.
-        tokens, said = await asyncio.to_thread(_work, request)
+        tokens, text, calls = await asyncio.to_thread(_work, request)
         if tokens > self._info.window:
             raise ModelError("model.overflow", tokens=tokens, window=self._info.window)
-        text = said.say if isinstance(said, Want) else said.text
         limit = min(request.max_output or self._info.max_output, self._info.max_output)
+        pace = self._pace if request.purpose == "reply" else 0.0
         used = 0
         for piece in pieces(text):
             used += count_tokens(piece)
@@ -103,9 +105,8 @@ class GuideModel:
                 yield Finish("length", Usage(input_tokens=tokens, output_tokens=limit))
                 return
             yield TextPart(0, piece)
-            await self._sleep(self._pace)
+            await self._sleep(pace)
         index = 1 if text else 0
-        calls = said.calls if isinstance(said, Want) else ()
         for number, wanted in enumerate(calls, index):
             arguments = json.dumps(wanted.args, ensure_ascii=False)
             used += count_tokens(wanted.name) + count_tokens(arguments)
@@ -114,5 +115,11 @@ class GuideModel:
         yield Finish("tool_calls" if calls else "stop", usage)
 
 
-def _work(request: ModelRequest) -> tuple[int, Want | Answer]:
-    return request_tokens(request), decide(request)
+def _work(request: ModelRequest) -> tuple[int, str, tuple[Call, ...]]:
+    """(tokens of the request, what to say, what to call)."""
+    from .engine import Want  # hundreds of patterns are compiled by these: here, in the thread
+    from .plans import decide
+
+    said = decide(request)
+    tokens = request_tokens(request)
+    return (tokens, said.say, said.calls) if isinstance(said, Want) else (tokens, said.text, ())

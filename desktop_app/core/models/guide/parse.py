@@ -11,6 +11,7 @@ from .transcript import Done
 _NOTE = re.compile(
     r"^\s*[\[(<…]|^\s*(?:No (?:files?|match)|There are only|Found \d+|Showing|\(no )", re.I
 )
+_DIGEST = re.compile(r"^\d+: ")  # a line of a cut result's digest carries its line number
 _HIDDEN = re.compile(r"(?:^|/)(?:\.slipway|\.git|\.venv|node_modules|__pycache__)(?:/|$)")
 
 
@@ -29,7 +30,7 @@ def paths(done: Done) -> list[str]:
         line = line.strip().removeprefix("./")
         if not line or _NOTE.match(line) or len(line) > 1024 or _HIDDEN.search(line):
             continue
-        if line.endswith("/") or (line.endswith((":", ".")) and " " in line):
+        if _DIGEST.match(line) or line.endswith("/") or (line.endswith((":", ".")) and " " in line):
             continue  # a sentence
         out.append(line)
     return list(dict.fromkeys(out))
@@ -44,12 +45,7 @@ def numbered(done: Done) -> list[tuple[int, str]]:
     for line in done.text.split("\n"):
         if m := _NUMBERED.match(line):
             out.append((int(m.group(1)), m.group(2).rstrip("\r")))
-    if not out and done.text and not _NOTE.match(done.text):
-        out = list(enumerate(done.text.splitlines(), 1))
     return out
-
-
-_HIT = re.compile(r"^(?:(.+?)[:\-])??(\d+)[:\-](.*)$")
 
 
 def hits(done: Done, only: str | None = None) -> list[Hit]:
@@ -59,6 +55,7 @@ def hits(done: Done, only: str | None = None) -> list[Hit]:
     for line in done.text.splitlines():
         if not line.strip() or line == "--" or line[:1] == "[":
             continue
+        line = _DIGEST.sub("", line)
         m = re.match(r"^(.+?):(\d+):(.*)$", line)
         if m and not _HIDDEN.search(m.group(1)):
             out.append(Hit(m.group(1).removeprefix("./"), int(m.group(2)), m.group(3).strip()))
@@ -71,7 +68,7 @@ def counts(done: Done, only: str | None = None) -> dict[str, int]:
     """Matching lines per file of a Grep result with output_mode count: ``path:number``."""
     out: dict[str, int] = {}
     for line in done.text.splitlines():
-        if m := re.match(r"^(.+?):\s*(\d+)$", line.strip()):
+        if m := re.match(r"^(.+?):(\d+)$", _DIGEST.sub("", line.strip())):
             if not _HIDDEN.search(m.group(1)):
                 out[m.group(1).removeprefix("./")] = int(m.group(2))
         elif only and (m := re.match(r"^(\d+)$", line.strip())):

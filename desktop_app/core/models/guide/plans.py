@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from desktop_app.core.models.base import ModelRequest
@@ -56,4 +57,5 @@ def _lost(transcript: Transcript) -> Answer:
     zh = masked.lang == "zh"
     file = files[0] if files else transcript.last_file or ("笔记.md" if zh else "notes.md")
     query = quotes[0] if quotes else ("预算" if zh else "budget")
-    return Answer(lost(masked.lang, query, file))
+    delete = re.search(r"\b(?:delete|remove|erase|trash)\b|删除|删掉|清空", masked.text, re.I)
+    return Answer(lost(masked.lang, query, file, delete=delete is not None))

@@ -6,199 +6,29 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from .text import CJK, FILE, FOLDER, QUOTE, Masked, has_cjk
-
-IMAGES = ["png", "jpg", "jpeg", "gif", "webp", "svg", "bmp"]
-_KINDS: list[tuple[str, list[str]]] = [
-    (r"\b(?:images?|pictures?|photos?)\b|图片|照片|图像", IMAGES),
-    (r"\bmarkdown\b", ["md"]),
-    (r"\b(?:spreadsheets?|excel)\b|电子表格", ["xlsx", "xls", "csv", "ods"]),
-    (r"\bpython (?:files?|scripts?)\b|python ?(?:文件|脚本)", ["py"]),
-    (r"\btext files?\b|文本文件", ["txt"]),
-    (r"\b(?:videos?)\b|视频", ["mp4", "mov", "mkv", "webm", "avi"]),
-]
-_EXT_WORD = re.compile(
-    r"(?<![\w.])\.?(csv|tsv|md|txt|pdf|json|ya?ml|py|js|ts|html?|css|xml|log|docx?|xlsx?|"
-    r"pptx?|png|"
-    r"jpe?g|gif|svg|zip|sql|sh|toml|ini|rst)(?= ?(?:files?|documents?|文件|文档|表|图|格式|"
-    r"数据)|s\b)",
-    re.I,
+from .slot_values import (
+    COUNT_QUERY,
+    clean,
+    exts_in,
+    first_of,
+    folder_in,
+    lines_in,
+    query_in,
+    scope_in,
 )
+from .text import FILE, Masked
+
 _REFERS = re.compile(
     r"\b(?:it|that|them|those|the results?|the findings|the summary|the numbers|the differences|"
     r"what you (?:find|found))\b|它|其中|结果|总结写|摘要保存|把总结|把摘要|把数字|差异保存|"
     r"把差异|存成|存到|保存到"
 )
-_NO_FOLDER = frozenset(
-    {"this", "the", "my", "our", "a", "an", "its", "own", "same", "current", "separate", "new",
-     "sub", "each", "every", "per", "into", "that", "whole", "entire", "one", "different", "all"}
-)  # fmt: skip
 
-
-def _exts(masked: Masked) -> list[str]:
-    found: list[str] = [m.text[1:].lower() for m in masked.of("ext")]
-    for m in _EXT_WORD.finditer(masked.text):
-        found.append(m.group(1).lower().removesuffix("s") if m.group(1) else "")
-    for pattern, exts in _KINDS:
-        if re.search(pattern, masked.text, re.I):
-            found.extend(exts)
-    return list(dict.fromkeys(e for e in found if e))
-
-
-def _folder(masked: Masked) -> str | None:
-    if folders := masked.of("folder"):
-        return folders[0].text.rstrip("/") or "/"
-    patterns = (
-        r"\b(?:folder|directory|dir) (?:named |"
-        r"called )?([A-Za-z][\w\-]*)\b(?! ?(?:structure|tree))",
-        r"\b([A-Za-z][\w\-]*) (?:folder|directory|dir)\b",
-        rf"\b(?:in|inside|under|from|within) (?:the )?([A-Za-z][\w\-]*)(?= ?[?.!]*$|,|"
-        rf" (?:by|for|to|into|and)\b|[{CJK}])",
-        r"([A-Za-z][\w\-]*) ?(?:目录|文件夹)",
-        r"(?:在|把|将|出|下) ?([A-Za-z][\w\-]*) ?(?:里面|里|下面|下|中)",
-        rf"(?:在|把|将) ?([{CJK}]{{1,12}}?)(?:文件夹|目录)(?:里|下|中)",
-    )
-    for pattern in patterns:
-        for m in re.finditer(pattern, masked.text):
-            word = m.group(1)
-            if word.lower() not in _NO_FOLDER and word.lower() not in _ORDINARY:
-                return word
-    return None
-
-
-_ORDINARY = frozenset(
-    {"here", "there", "total", "name", "names", "files", "file", "folder", "notes", "note", "docs_",
-     "logs", "detail", "order", "short", "it", "them", "general", "contents", "everything", "lines",
-     "structure", "workspace", "csv", "now", "on", "is", "of", "by", "the", "what", "which", "full",
-     "english", "chinese", "list", "show", "ls", "tidy", "this", "organise", "organize", "words",
-     "structured", "markdown", "place", "mind", "and", "to", "with", "clean", "sort"}
-)  # fmt: skip
-
-
-def _range(text: str) -> dict[str, int]:
-    """Line numbers: "lines 5-12", "the first 20 lines", "第 20 到 40 行", "前 10 行"."""
-    m = re.search(
-        r"(?:lines?|rows?) (\d+) ?(?:-|to|through|until|and) ?(\d+)"
-        r"|第? ?(\d+) ?(?:行)? ?(?:到|至|-|~) ?第? ?(\d+) ?行",
-        text,
-    )
-    if m:
-        first, last = (int(g) for g in m.groups() if g)
-        first, last = max(1, min(first, last)), max(first, last)
-        return {"offset": first, "limit": last - first + 1}
-    if m := re.search(r"(?:first|top) (\d+)|前 ?(\d+) ?行", text):
-        return {"limit": int(m.group(1) or m.group(2))}
-    if m := re.search(r"(?:last|final|bottom) (\d+) (?:lines?|rows?)|最后 ?(\d+) ?行", text):
-        return {"last": int(m.group(1) or m.group(2))}
-    if m := re.search(r"\bline (\d+)\b|第 ?(\d+) ?行", text):
-        return {"offset": int(m.group(1) or m.group(2)), "limit": 1}
-    return {}
-
-
-def _clean(text: str) -> str:
-    """A phrase without what politeness and grammar put around it."""
-    text = text.strip(" \t\n?!.,;:'\"“”。？！，；：、")
-    before = None
-    while before != text:
-        before = text
-        text = re.sub(
-            r"^(?:the|a|an|my|our|your|any|all|some|me|for|of|about|on|word|words|phrase|"
-            r"term|text|"
-            r"file|files|document|documents|named|called|mentions? of|occurrences? of|"
-            r"please|us)\s+",
-            "",
-            text,
-            flags=re.I,
-        )
-        text = re.sub(
-            r"\s+(?:please|pls|thanks|for me|anywhere|now|file|files|document|documents|folder|"
-            r"spreadsheet|something|somewhere|in (?:here|it|there)|here|again)$",
-            "",
-            text,
-            flags=re.I,
-        )
-        if has_cjk(text):
-            text = re.sub(
-                r"^(?:一下|一份|一个|关于|我的|那个|这个|有|的|下|个|份|了|叫做|叫|名为)", "", text
-            )
-            text = re.sub(
-                r"(?:的?文件|的?文档|的?内容|的?笔记|这个词|这几个字|两个字|几个字|字样|吗|"
-                r"呢|吧|了|啊|的|"
-                r"是怎么说|在|里|表)$",
-                "",
-                text,
-            )
-        text = text.strip(" \t\n?!.,;:'\"“”。？！，；：、")
-    return text
-
-
-def _first(masked: Masked, patterns: tuple[str, ...]) -> str | None:
-    for pattern in patterns:
-        if (m := re.search(pattern, masked.text, re.I | re.S)) and m.group(1):
-            value = _clean(masked.unmask(*m.span(1)))
-            if value:
-                return value
-    return None
-
-
-_QUERY = (
-    r"\b(?:search(?:ing)?|grep|look)\b[^\ue000]*?\bfor (?:the (?:word|phrase|text|term) )?(.+?)"
-    r"(?: (?:in|inside|within|across|through) (?:all|the|my|our|any|every|\w*\s?files?|"
-    r"[\ue000-\ue003]).*)?$",
-    r"\bgrep (?:for )?(.+?)(?: (?:in|inside|within) .*)?$",
-    r"\b(?:mentions?|mentioned|mentioning|contains?|containing|talks? about|says? about|"
-    r"refers? to)"
-    r" (?:of |the |a |an |any )*(.+?)(?: (?:in|inside|within|with) .*)?$",
-    r"\b(?:with|that (?:have|match))\b (?:the )?(.+?)(?: (?:in|inside|within) .*)?$",
-    r"\bwhere (?:is|are|was) (.+?) (?:mentioned|named|used|written)",
-    r"\bsay (.+?)$",
-    r"\bfind (?:all |every )?(?:mentions? of |occurrences? of )?(.+?)(?: (?:in|inside|"
-    r"within) .*)?$",
-    r"\bhow (?:often|many times) (?:is|are|does|do|did) (?:the word |the phrase )?(.+?)"
-    r"(?: (?:appear|occur|come|mentioned|used|show)s?\b.*| (?:in|inside) .*)$",
-    r"\b(?:occurrences?|instances?|mentions) of (.+?)(?: (?:in|inside|within) .*)?$",
-    r"(?:提到了?|提及|谈到|谈及|说到|包含了?|含有|写了|写着)(.+?)(?:的(?:行|文件|内容|文档|"
-    r"地方).*|这个词.*)?$",
-    r"关于(.+?)(?:的|是|怎么|如何)",
-    r"(?:搜索|搜一下|搜一搜|搜下|检索|查找|查一下|grep ?一?下?|找一下|找|"
-    r"搜)(.+?)(?:这个词.*|的(?:行|内容).*)?$",
-    r"(?:数一数|数一下|统计一下|统计|^)(.+?)(?:在[^在]*里)?(?:被|出现|提到)",
-    r"里(.+?)(?:出现|的次数)",
-)
-
-
-_COUNT_QUERY = (
-    r"\bhow (?:often|many times) (?:is|are|does|do|did|has|have) (?:the (?:word|name|"
-    r"phrase) )?(.+?)"
-    r" (?:appear|occur|come|comes|mentioned|named|used|show)\w*\b",
-    r"[\ue000\ue003A-Za-z] ?里面?(.+?)(?:这个词)?(?:一共)?(?:出现|被提到|的次数)",
-    r"^(?:请|麻烦)?(?:数一数|数一下|统计一下|统计)?(?:在[^在]+?里面?)?(.+?)(?:这个词)?(?:一共)?(?:被提到|"
-    r"出现|被提及|提到)",
-)
-
-
-def _query(masked: Masked) -> str | None:
-    if quotes := masked.of("quote"):
-        return quotes[0].text
-    return _first(masked, _QUERY)
-
-
-def _scope(masked: Masked) -> dict[str, Any]:
-    """Where to look: a file, a glob, extensions, a folder."""
-    out: dict[str, Any] = {}
-    if files := masked.of("file"):
-        out["file"] = files[0].text
-    if globs := masked.of("glob"):
-        out["glob"] = globs[0].text
-    if exts := _exts(masked):
-        out["exts"] = exts
-    if folder := _folder(masked):
-        out["path"] = folder
-    return out
+_ALL_RESULTS = re.compile(r"\b(?:the|all|these) (?:results|findings)\b|结果", re.I)
 
 
 def _list(masked: Masked) -> dict[str, Any]:
-    scope = _scope(masked)
+    scope = scope_in(masked)
     scope.pop("file", None)
     if re.search(
         r"\b(?:folders|directories|sub-?folders)\b|列文件夹|哪些(?:文件夹|目录)", masked.text
@@ -208,12 +38,12 @@ def _list(masked: Masked) -> dict[str, Any]:
 
 
 def _find(masked: Masked) -> dict[str, Any]:
-    scope = _scope(masked)
+    scope = scope_in(masked)
     out: dict[str, Any] = {k: v for k, v in scope.items() if k in ("path", "exts")}
     if name := [*masked.of("file"), *masked.of("glob"), *masked.of("quote")]:
         out["name"] = name[0].text
     else:
-        found = _first(
+        found = first_of(
             masked,
             (
                 r"\b(?:named|called) (.+?)(?: in .*)?$",
@@ -243,8 +73,8 @@ def _only_kind(text: str) -> bool:
 
 
 def _search(masked: Masked) -> dict[str, Any]:
-    out = _scope(masked)
-    if query := _query(masked):
+    out = scope_in(masked)
+    if query := query_in(masked):
         out["query"] = query
     if out.get("path") == out.get("query"):
         out.pop("path", None)
@@ -253,7 +83,7 @@ def _search(masked: Masked) -> dict[str, Any]:
 
 def _target(masked: Masked) -> str | None:
     """A file by description, when no file name stands there: "the contract", "合同"."""
-    return _first(
+    return first_of(
         masked,
         (
             r"\b(?:read|open|show|display|view|print|cat|summari[sz]e|condense|shorten|sum up) "
@@ -269,7 +99,7 @@ def _target(masked: Masked) -> str | None:
 
 
 def _read(masked: Masked) -> dict[str, Any]:
-    out: dict[str, Any] = _range(masked.text)
+    out: dict[str, Any] = lines_in(masked.text)
     if named := [*masked.of("file"), *masked.of("quote")]:
         out["file"] = named[0].text
     elif target := _target(masked):
@@ -278,7 +108,7 @@ def _read(masked: Masked) -> dict[str, Any]:
 
 
 def _count(masked: Masked) -> dict[str, Any]:
-    out = _scope(masked)
+    out = scope_in(masked)
     text = masked.text
     if re.search(
         r"\b(?:how often|times|occurrences?|instances?|mentions)\b|出现|次数|几次|几回|"
@@ -287,7 +117,7 @@ def _count(masked: Masked) -> dict[str, Any]:
     ):
         out["what"] = "occurrences"
         quoted = masked.of("quote")
-        if query := quoted[0].text if quoted else _first(masked, _COUNT_QUERY) or _query(masked):
+        if query := quoted[0].text if quoted else first_of(masked, COUNT_QUERY) or query_in(masked):
             out["query"] = query
     elif re.search(
         r"\b(?:words?|characters?|chars)\b|字数|词数|多少字|几个字|多少个?字|多少个?词", text
@@ -312,8 +142,8 @@ def _compare(masked: Masked) -> dict[str, Any]:
     out: dict[str, Any] = {"files": names}
     if m:
         found = [i for i in range(1, 5) if m.group(i)]
-        out["files"] = [_clean(masked.unmask(*m.span(i))) for i in found]
-    elif what := _first(
+        out["files"] = [clean(masked.unmask(*m.span(i))) for i in found]
+    elif what := first_of(
         masked,
         (r"\b(?:two|both) (.+?)$", r"(?:两份|两个|这两个|两篇)(.+?)(?:的|$)"),
     ):
@@ -322,36 +152,47 @@ def _compare(masked: Masked) -> dict[str, Any]:
 
 
 def _summarise(masked: Masked) -> dict[str, Any]:
-    out = _scope(masked)
+    out = scope_in(masked)
     if "file" not in out and (quotes := masked.of("quote")):
         out["file"] = quotes[0].text
-    every = re.search(r"\ball\b|\bevery\b|所有|全部", masked.text)
-    if every and "file" not in out:
+    if "file" not in out and re.search(r"\ball\b|\bevery\b|所有|全部", masked.text):
         out["all"] = True
-    if "file" not in out and (target := _target(masked)):
+        if re.search(r"\bnotes?\b|笔记", masked.text):
+            out["notes"] = True
+    elif "file" not in out and (target := _target(masked)):
         out["file"] = target
     return out
 
 
-def _after_content_cue(masked: Masked) -> str | None:
-    m = re.search(
-        r"(?:\b(?:that says|saying|containing|with the (?:text|content|words?)|which says|"
-        r"reading)\b|"
-        r"\bwith(?= [^\ue000]*$)|"
-        r"内容(?:是|为)?|写上|写着|里面写)\s*[::]?\s*(.+)$|:\s*(.+)$|\b(?:down|note) that (.+)$",
-        masked.text,
-        re.S | re.I,
-    )
-    if not m:
+_CONTENT = re.compile(
+    r"(?:\b(?:that says|saying|containing|with the (?:text|content|words?)|which says|reading)\b|"
+    r"\bwith(?= [^\ue000]*$)|"
+    r"内容(?:是|为)?|写上|写着|里面写)\s*[::]?\s*(.+)$|:\s*(.+)$|\b(?:down|note) that (.+)$",
+    re.S | re.I,
+)
+
+
+def _after_content_cue(masked: Masked) -> tuple[int, str] | None:
+    """(where, what): the original wording after "with the text", "内容是" or a colon, to the end
+    of the message, line breaks and all."""
+    m = _CONTENT.search(masked.text)
+    group = next((i for i in (1, 2, 3) if m and m.group(i)), 0)
+    if m is None or not group:
         return None
-    group = next((i for i in (1, 2, 3) if m.group(i)), 0)
-    if not group:
+    start = masked.place(m.start(group))
+    return start, masked.source[start:].strip()
+
+
+def _content(masked: Masked) -> str | None:
+    """What a file shall hold, word for word: what follows the cue, or what is quoted."""
+    quotes = masked.of("quote")
+    cue = _after_content_cue(masked)
+    if quotes and (cue is None or quotes[0].start <= cue[0]):
+        return quotes[0].text
+    if cue is None:
         return None
-    start = m.start(group)
-    # the original wording, to the end of the message, line breaks and all
-    number = sum("\ue000" <= c <= "\ue004" for c in masked.text[:start])
-    shift = sum(m.end - m.start - 1 for m in masked.mentions[:number])
-    return masked.source[start + shift :].strip().rstrip("。") or None
+    whole = re.fullmatch(r"[\"“「『](.+)[\"”」』][.。]?", cue[1], re.S)
+    return whole.group(1) if whole else cue[1].rstrip("。") or None
 
 
 def _write(masked: Masked) -> dict[str, Any]:
@@ -360,17 +201,13 @@ def _write(masked: Masked) -> dict[str, Any]:
     if files:
         out["file"] = files[-1].text if len(files) > 1 else files[0].text
         out["others"] = [m.text for m in files if m.text != out["file"]]
-    if quotes := masked.of("quote"):
-        out["content"] = quotes[0].text
-        if len(quotes) > 1 and not files:
-            out["name"] = quotes[1].text
-    elif content := _after_content_cue(masked):
+    if content := _content(masked):
         out["content"] = content
     if re.search(
         r"\b(?:append|add|jot)\b|追加|加一行|加入|添加|加上|加到|记一下|记到", masked.text, re.I
     ):
         out["append"] = True
-    topic = _first(
+    topic = first_of(
         masked,
         (
             r"\b(?:report|note|document|summary|page|memo) (?:about|on|of) (.+?)"
@@ -397,7 +234,7 @@ def _rename(masked: Masked) -> dict[str, Any]:
     names = [m.text for m in masked.of("file", "quote")]
     if len(names) >= 2:
         return {"source": names[0], "dest": names[1]}
-    exts = _exts(masked)
+    exts = exts_in(masked)
     both = re.findall(r"\.?\b([A-Za-z0-9]{1,5})\b", masked.text)
     if len(masked.of("ext")) >= 2:
         one, two = (m.text[1:] for m in masked.of("ext")[:2])
@@ -427,7 +264,7 @@ def _organise(masked: Masked) -> dict[str, Any]:
     text = masked.text
     by_date = re.search(r"\b(?:dates?|months?|years?|monthly|day)\b|日期|月份|时间|年份|月", text)
     out["by"] = "date" if by_date else "type"
-    if exts := _exts(masked):
+    if exts := exts_in(masked):
         out["exts"] = exts
     dest = re.search(
         r"\b(?:called|named) ([\w\-]+)|\b(?:folder|directory) ([\w\-]+)\s*$"
@@ -440,7 +277,7 @@ def _organise(masked: Masked) -> dict[str, Any]:
         if value not in ("单独的", "一个", "独立的", "own"):
             out["dest"] = value
             return out
-    if (folder := _folder(masked)) and folder != out.get("dest"):
+    if (folder := folder_in(masked)) and folder != out.get("dest"):
         out["path"] = folder
     return out
 
@@ -476,9 +313,8 @@ def slots_of(
             for now, was in replaced.items():
                 value = re.sub(rf"\b{re.escape(now)}\b", was, value)
             slots[key] = value
-    if _REFERS.search(corrected.text):
-        slots["refers"] = True
+    if _ALL_RESULTS.search(corrected.text):
+        slots["refers"] = "all"
+    elif _REFERS.search(corrected.text):
+        slots["refers"] = "last"
     return slots
-
-
-__all__ = ["FOLDER", "IMAGES", "QUOTE", "slots_of"]

@@ -70,7 +70,7 @@ def _gathered(step: Request, before: list[Answer], titles: list[str]) -> Answer 
     found = [(t, a) for t, a in zip(titles, before, strict=False) if a.body and not a.failed]
     if not found:
         return None
-    if len(found) == 1 or step.slots.get("refers"):
+    if len(found) == 1 or step.slots.get("refers") == "last":
         return found[-1][1]
     parts = [f"## {title}\n\n{a.body.strip()}" for title, a in found]
     return Answer("", "\n\n".join(parts) + "\n", found[-1][1].files)

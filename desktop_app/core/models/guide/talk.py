@@ -67,11 +67,20 @@ _LOST_ZH = """\
 问“你能做什么？”可以看到我会的全部。"""
 
 
+_KEEPS = {
+    "en": "I never delete files. You can delete them yourself in your file manager.\n\n",
+    "zh": "我从不删除文件。需要的话，请在文件管理器里自行删除。\n\n",
+}
+
+
 def introduce(lang: Lang) -> str:
     """Who the Guide is and all it can do."""
     return (_ZH if lang == "zh" else _EN).format(n=12)
 
 
-def lost(lang: Lang, query: str, file: str) -> str:
-    """The plain answer to what the rules do not know; examples use the person's own words."""
-    return (_LOST_ZH if lang == "zh" else _LOST_EN).format(query=query, file=file)
+def lost(lang: Lang, query: str, file: str, *, delete: bool = False) -> str:
+    """The plain answer to what the rules do not know; examples use the person's own words.
+    ``delete``: it was asked to delete something."""
+    return (_KEEPS[lang] if delete else "") + (_LOST_ZH if lang == "zh" else _LOST_EN).format(
+        query=query, file=file
+    )

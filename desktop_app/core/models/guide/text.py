@@ -36,9 +36,11 @@ _QUOTED = re.compile(
 )
 _WORD = rf"\w\-{CJK}+@~%#()\[\]"
 _EXTENSION = r"\.(?:[A-Za-z][A-Za-z0-9]{0,9}|7z)(?![A-Za-z0-9])"
-_FILE = re.compile(rf"(?:\.{{0,2}}/)?(?:[{_WORD}.]+/)*[{_WORD}.]*[{_WORD}]{_EXTENSION}")
-_GLOB = re.compile(r"[A-Za-z0-9_\-./]*[*][A-Za-z0-9_\-./*?]*")
-_FOLDER = re.compile(rf"(?:\.{{0,2}}/)?(?:[{_WORD}.]+/)+[{_WORD}]*")
+# Bounded repetitions: what a person pastes must not cost quadratic time.
+_DIRS = rf"(?:\.{{0,2}}/)?(?:[{_WORD}.]{{1,80}}/){{0,12}}"
+_FILE = re.compile(rf"{_DIRS}[{_WORD}.]{{0,120}}[{_WORD}]{_EXTENSION}")
+_GLOB = re.compile(r"[A-Za-z0-9_\-./]{0,120}[*][A-Za-z0-9_\-./*?]{0,120}")
+_FOLDER = re.compile(rf"(?:\.{{0,2}}/)?(?:[{_WORD}.]{{1,80}}/){{1,12}}[{_WORD}]{{0,80}}")
 _DOTTED = re.compile(rf"(?<![\w{CJK}])\.[A-Za-z][A-Za-z0-9]{{0,9}}(?![A-Za-z0-9.])")
 _LONE_SLASH = re.compile(r"^\d+(/\d+)+$|^(?:and|he|yes|1|24)/(?:or|she|no|2|7)$", re.I)
 _NOT_FILES = re.compile(r"^(?:e\.g|i\.e|a\.m|p\.m|etc\.\w*|\d+(?:\.\d+)*[a-z]?)$", re.I)
@@ -89,9 +91,10 @@ class Masked:
                 out.append(char)
         return "".join(out)
 
-    def at(self, position: int) -> Mention:
-        """The mention whose mark stands at ``position``."""
-        return self.mentions[len(_ANY_MARK.findall(self.text[:position]))]
+    def place(self, position: int) -> int:
+        """Where in ``source`` the character at ``position`` of ``text`` stands."""
+        before = self.mentions[: len(_ANY_MARK.findall(self.text[:position]))]
+        return position + sum(m.end - m.start - 1 for m in before)
 
 
 def fold(text: str) -> str:

@@ -148,3 +148,14 @@ def whole_in(done: Done) -> str | None:
         return path
     m = re.search(r"(\S*tool_result-[\w.\-]+)", done.text)
     return m.group(1).strip("[]()`'\"") if m else None
+
+
+def total_lines(done: Done) -> int | None:
+    """How many lines the file of a Read has in all, when its result says so."""
+    part = done.metadata.get("slipway")
+    lines = cast(dict[str, Any], part).get("lines") if isinstance(part, dict) else None
+    total = cast(dict[str, Any], lines).get("total") if isinstance(lines, dict) else None
+    if isinstance(total, int):
+        return total
+    m = re.search(r"^\[lines \d+-\d+ of (\d+)", done.text, re.M)
+    return int(m.group(1)) if m else None

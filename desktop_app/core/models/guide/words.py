@@ -131,8 +131,8 @@ _WORDS: dict[str, tuple[str, str]] = {
         "{a} 和 {b} 不同：只在前者的 **{gone} 行**，只在后者的 **{new} 行**，相同 {same} 行。",
     ),
     "compare.big": (
-        "Both files are long, so I compared them with `diff`.",
-        "两个文件都比较长，我用 `diff` 做了比较。",
+        "{a} has {x} lines, {b} has {y}. They are long, so I compared them with `diff`.",
+        "{a} 有 {x} 行，{b} 有 {y} 行。文件比较长，我用 `diff` 做了比较。",
     ),
     "compare.more": ("…and {n} more line{n_s} of differences.", "……还有 {n} 行差异。"),
     # summarise
@@ -145,8 +145,9 @@ _WORDS: dict[str, tuple[str, str]] = {
         "**{file}**：{rows} 行，{cols} 列。",
     ),
     "sum.tablepart": (
-        "**{file}**: {cols} columns; figures from the {rows} rows that I could see.",
-        "**{file}**：{cols} 列；以下数字来自我能看到的 {rows} 行。",
+        "**{file}**: {whole} rows, {cols} columns; the figures are of the {rows} rows that I could "
+        "see.",
+        "**{file}**：{whole} 行，{cols} 列；以下数字来自我能看到的 {rows} 行。",
     ),
     "sum.parts": ("Sections: {parts}", "章节：{parts}"),
     "sum.stat": (
@@ -154,6 +155,8 @@ _WORDS: dict[str, tuple[str, str]] = {
         "{min} 到 {max}，平均 {mean}",
     ),
     "sum.distinct": ("{n} different, most often {top}", "{n} 种，最多的是 {top}"),
+    "sum.dates": ("{first} to {last}", "{first} 至 {last}"),
+    "sum.unique": ("{n}, all different", "{n} 个，各不相同"),
     "sum.which": ("Which file shall I summarise?", "要总结哪个文件？"),
     "sum.code": ("**{file}** defines: {names}", "**{file}** 定义了：{names}"),
     # write
