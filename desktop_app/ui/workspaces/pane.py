@@ -38,7 +38,7 @@ class WorkspacesPane(Live, QWidget):
     def __init__(self, model: WorkspacesViewModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.model = model
-        self.setObjectName("sideList")
+        self.setProperty("ground", "bg")
         self._tasks = Tasks(lambda _name, error: model.failed.emit(error))
         self._build()
         model.sessionOpened.connect(self._opened)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter
-from PySide6.QtWidgets import QAbstractItemView, QStyleOptionViewItem, QTreeView, QWidget
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QAbstractItemView, QStyleOptionViewItem, QWidget
 
 from desktop_app.core.catalog import SessionSummary, WorkspaceSummary
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import RowDelegate
 from desktop_app.ui.widgets.base import Live
-from desktop_app.ui.widgets.painting import draw_icon
+from desktop_app.ui.widgets.tree import Tree
 
 from .tree_model import ItemRole, WorkspaceTreeModel
 
@@ -26,7 +26,7 @@ class _Delegate(RowDelegate):
         return QSize(theme().px(80), theme().size(name))
 
 
-class WorkspaceTree(Live, QTreeView):
+class WorkspaceTree(Live, Tree):
     """Emits what the person wants done with a row; changes nothing itself."""
 
     sessionChosen = Signal(object)  # SessionSummary
@@ -37,13 +37,11 @@ class WorkspaceTree(Live, QTreeView):
 
     def __init__(self, model: WorkspaceTreeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("workspaceTree")
+        self.setProperty("ground", "bg")
+        self.viewport().setProperty("ground", "bg")
         self.setModel(model)
         self.setItemDelegate(_Delegate(self))
-        self.setHeaderHidden(True)
-        self.setFrameShape(QTreeView.Shape.NoFrame)
         self.setUniformRowHeights(False)
-        self.setMouseTracking(True)
         self.setExpandsOnDoubleClick(False)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
@@ -116,12 +114,3 @@ class WorkspaceTree(Live, QTreeView):
             self.menuWanted.emit(item, self.viewport().mapToGlobal(below))
         else:
             super().keyPressEvent(event)
-
-    def drawBranches(self, painter: QPainter, rect: QRect, index: Index) -> None:
-        """A chevron of ours, only where there is something to open."""
-        model = self.model()
-        if index.parent().isValid() or not model.hasChildren(index):
-            return
-        name = "chevron-down" if self.isExpanded(index) else "chevron-right"  # type: ignore[arg-type]
-        area = rect.adjusted(theme().px(8), 0, theme().px(4), 0)
-        draw_icon(painter, area.toRectF(), name, "faint", 14)

@@ -7,15 +7,12 @@ from pathlib import PurePosixPath
 
 from PySide6.QtCore import (
     QModelIndex,
-    QPersistentModelIndex,
-    QRect,
-    QRectF,
     Qt,
     QTimer,
     QUrl,
     Signal,
 )
-from PySide6.QtGui import QDesktopServices, QPainter, QPalette
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QPlainTextEdit,
@@ -40,8 +37,8 @@ from desktop_app.ui.widgets.base import Live
 from desktop_app.ui.widgets.buttons import IconButton
 from desktop_app.ui.widgets.card import EmptyState
 from desktop_app.ui.widgets.labels import ElidedLabel, Label
-from desktop_app.ui.widgets.painting import draw_icon
 from desktop_app.ui.widgets.rows import RowDelegate
+from desktop_app.ui.widgets.tree import Tree
 
 from .files_model import FilesModel, InfoRole, PathRole
 
@@ -79,27 +76,6 @@ async def read_start(backend: Backend, path: str, size: int) -> bytes:
     return data[:PREVIEW_BYTES]
 
 
-class FilesTree(QTreeView):
-    """A tree whose rows and chevrons look as everywhere: the delegate paints the selection."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        palette = self.palette()
-        for group in (QPalette.ColorGroup.Active, QPalette.ColorGroup.Inactive):
-            palette.setColor(group, QPalette.ColorRole.Highlight, Qt.GlobalColor.transparent)
-        self.setPalette(palette)
-
-    def drawBranches(
-        self, painter: QPainter, rect: QRect, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
-        if not self.model().hasChildren(index):
-            return
-        side = self.indentation()
-        place = QRectF(rect.right() - side + 1, rect.y(), side, rect.height())
-        glyph = "chevron-down" if self.isExpanded(index) else "chevron-right"
-        draw_icon(painter, place, glyph, "faint", 14)
-
-
 class FilesPanel(Live, QWidget):
     """Tree above, preview below. ``mentionRequested(path)``: name the file in the composer."""
 
@@ -120,9 +96,8 @@ class FilesPanel(Live, QWidget):
 
     def _build(self) -> None:
         px = theme().px
-        self.tree = FilesTree()
+        self.tree = Tree()
         self.tree.setModel(self.model)
-        self.tree.setHeaderHidden(True)
         self.tree.setUniformRowHeights(True)
         self.tree.setItemDelegate(RowDelegate(self.tree, size="tree-session"))
         self.tree.setIndentation(px(16))

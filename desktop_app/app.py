@@ -1,0 +1,272 @@
+"""The composition root: arguments, loop, core objects, window, orderly shutdown.
+
+The only module that knows both the core and the window.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import faulthandler
+import logging
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from desktop_app import __version__
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
+
+    from desktop_app.core.service import Slipway
+    from desktop_app.core.settings.settings import Settings
+    from desktop_app.ui.window import MainWindow
+
+log = logging.getLogger("slipway")
+IDLE_MS = 5_000
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The command ``slipway``; returns the exit code."""
+    args = list(sys.argv[1:] if argv is None else argv)
+    options = _options(args)
+    if options.home:
+        os.environ["SLIPWAY_HOME"] = str(Path(options.home).absolute())
+    if (why := _no_display()) is not None:
+        print(why, file=sys.stderr)
+        return 2
+    return run_window(options.folder)
+
+
+def _options(args: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="slipway",
+        description="Chat with agents inside workspaces, and look after those workspaces.",
+    )
+    parser.add_argument("folder", nargs="?", help="a folder to open as a workspace")
+    parser.add_argument("--home", help="keep data, settings, logs and cache in this folder")
+    parser.add_argument("--version", action="version", version=f"slipway {__version__}")
+    return parser.parse_args(args)
+
+
+def _no_display() -> str | None:
+    """Why no window can open here, or None. Qt itself would abort the process."""
+    if not sys.platform.startswith("linux") or os.environ.get("QT_QPA_PLATFORM"):
+        return None
+    if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
+        return None
+    return "slipway: there is no display here (neither DISPLAY nor WAYLAND_DISPLAY is set)."
+
+
+def run_window(folder: str | None = None) -> int:
+    """Open the window and run until it is closed."""
+    app = make_application()
+    from desktop_app.ui.loop import AppEventLoop
+
+    with asyncio.Runner(loop_factory=lambda: AppEventLoop(app)) as runner:
+        return runner.run(_session(app, folder))
+
+
+def make_application() -> QApplication:
+    """The QApplication with our name; the loop is made after it."""
+    os.environ.setdefault("QT_API", "pyside6")
+    from PySide6.QtWidgets import QApplication
+
+    app = QApplication.instance()
+    if not isinstance(app, QApplication):
+        app = QApplication(["slipway"])
+    app.setApplicationName("slipway")
+    app.setApplicationDisplayName("Slipway")
+    app.setOrganizationName("slipway")
+    app.setDesktopFileName("slipway")
+    app.setQuitOnLastWindowClosed(False)
+    return app
+
+
+async def _session(app: QApplication, folder: str | None) -> int:
+    from desktop_app.core.errors import SlipwayError
+
+    program = Program(app)
+    try:
+        await program.open()
+    except SlipwayError as error:
+        await program.refuse(error)
+        return 1
+    if folder:
+        program.window.workspaces.open_folder(folder)
+    await program.run()
+    return 0
+
+
+class Program:
+    """One run of the program: core objects, window, and their end in the right order."""
+
+    def __init__(self, app: QApplication) -> None:
+        self.app = app
+        self.service: Slipway
+        self.settings: Settings
+        self.window: MainWindow
+        self.closing = asyncio.Event()
+        self._reported: set[str] = set()
+        self._fault: TextIO | None = None
+
+    async def open(self) -> None:
+        """Settings, theme, core, window. Raises SlipwayError when the data cannot be opened."""
+        from PySide6.QtCore import QSettings, QTimer
+
+        from desktop_app.core import log as core_log
+        from desktop_app.core.memory import Collector
+        from desktop_app.core.paths import ensure, paths
+        from desktop_app.core.service import Slipway
+        from desktop_app.core.settings.settings import load
+
+        where = paths()
+        ensure(where.state)
+        core_log.start(where.log)
+        self._hooks(where.state)
+        self.settings = load(where.settings)
+        apply_settings(self.app, self.settings)
+        opening = Slipway.open(where, on_error=self._task_failed)
+        self.service = await opening
+        if model := self.settings.get("model"):
+            self.service.default_model = model
+        from desktop_app.ui.window import MainWindow
+
+        shape = QSettings(str(where.state / "window.ini"), QSettings.Format.IniFormat)
+        self.window = MainWindow(self.service, self.settings, shape)
+        self.window.closing.connect(self.closing.set)
+        self.window.settingsWanted.connect(self._open_settings)
+        self.window.settingChosen.connect(self._settings_changed)
+        self.window.show()
+        self.window.start()
+        if (last := self.window.last_session()) is not None:
+            self.window.open_session(last)
+        else:
+            self.window.show_welcome()
+        collector = Collector()
+        QTimer.singleShot(IDLE_MS, collector.settle)
+        self._idle = QTimer(self.window)
+        self._idle.setInterval(IDLE_MS)
+        self._idle.timeout.connect(collector.idle)
+        self._idle.start()
+        self._say_problems()
+
+    def _say_problems(self) -> None:
+        """What was found wrong on the way in, once, where the person sees it."""
+        from desktop_app.core.errors import SlipwayError
+
+        if self.settings.problem is not None:
+            self.window.show_error(self.settings.problem)
+        for notice in self.service.db.notices:
+            self.window.show_error(SlipwayError(notice.code, **notice.params))
+
+    async def run(self) -> None:
+        """Wait for the end, then put everything away."""
+        loop = asyncio.get_running_loop()
+        for name in (signal.SIGTERM, signal.SIGINT):
+            try:
+                loop.add_signal_handler(name, self.closing.set)
+            except (NotImplementedError, RuntimeError):
+                pass  # Windows has no such handlers under this loop
+        await self.closing.wait()
+        await self.close()
+
+    async def close(self) -> None:
+        """Stop turns, close journals, then the window."""
+        self.window.save_shape()
+        await self.window.close_parts()
+        left = await self.service.close()
+        if left:
+            log.warning("still running at the end: %s", ", ".join(left))
+        self.window.really_close()
+        self.window.deleteLater()
+
+    async def refuse(self, error: Any) -> None:
+        """The data cannot be opened: say why in a window of its own, and end."""
+        from desktop_app.ui.bridge import show
+        from desktop_app.ui.errors import describe
+        from desktop_app.ui.widgets import ConfirmDialog
+
+        words = describe(error.code, error.params)
+        dialog = ConfirmDialog(
+            None, title=words.title, text=f"{words.reason}\n\n{words.fix}", action="OK"
+        )
+        await show(dialog)
+
+    def _open_settings(self) -> None:
+        from desktop_app.ui.settings.dialog import SettingsDialog
+
+        dialog = SettingsDialog(
+            self.window,
+            self.settings.get,
+            models=[(m.id, m.name) for m in self.service.models.list()],
+            place=str(self.settings.path),
+        )
+        dialog.changed.connect(self._settings_changed)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def _settings_changed(self, name: str, value: Any) -> None:
+        """Put a setting into force at once, and save it."""
+        from desktop_app.core.errors import SlipwayError
+        from desktop_app.ui.settings.apply import LOOK, apply
+
+        try:
+            self.settings.set(name, value)
+            self.settings.save()
+        except SlipwayError as error:
+            self.window.show_error(error)
+        if name in LOOK:
+            apply(self.settings.get, (name,))
+        elif name == "model":
+            self.service.default_model = value or self.service.default_model
+
+    # -- errors nobody caught -----------------------------------------------------------------
+
+    def _hooks(self, state: Path) -> None:
+        self._fault = (state / "crash.log").open("a", encoding="utf-8")
+        faulthandler.enable(self._fault)
+        sys.excepthook = lambda kind, error, trace: self.report("slot", error, trace)
+        threading.excepthook = lambda args: self.report(
+            "thread", args.exc_value, args.exc_traceback
+        )
+        asyncio.get_running_loop().set_exception_handler(self._loop_failed)
+
+    def _loop_failed(self, _loop: Any, context: dict[str, Any]) -> None:
+        self.report("loop", context.get("exception"), None, str(context.get("message", "")))
+
+    def _task_failed(self, name: str, error: BaseException) -> None:
+        self.report(name, error, error.__traceback__)
+
+    def report(self, where: str, error: Any, trace: Any, message: str = "") -> None:
+        """Log it; tell the person once for each kind of failure."""
+        from desktop_app.core.errors import SlipwayError
+
+        if isinstance(error, KeyboardInterrupt):
+            self.closing.set()
+            return
+        text = "".join(traceback.format_exception(type(error), error, trace)) if error else message
+        log.error("unexpected failure in %s\n%s", where, text)
+        mark = f"{where}:{type(error).__name__}:{message}"
+        if mark not in self._reported and hasattr(self, "window"):
+            self._reported.add(mark)
+            if isinstance(error, SlipwayError):
+                self.window.show_error(error)
+            else:
+                detail = f"{type(error).__name__}: {error}" if error else message
+                self.window.show_error(SlipwayError("internal.failed", what=where, error=detail))
+
+
+def apply_settings(app: QApplication, settings: Settings) -> None:
+    """Language, colours, size and motion as the person set them."""
+    from desktop_app.ui.settings.apply import apply
+    from desktop_app.ui.theme import install
+
+    apply(settings.get, ("language",))
+    install(app, settings.get("scheme"))
+    apply(settings.get, ("font_size", "density", "motion"))

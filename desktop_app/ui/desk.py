@@ -1,0 +1,147 @@
+"""The sessions that are open in the window: one view model each, alive while another is shown."""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from desktop_app.core.context.tokens import ClassCounter
+from desktop_app.core.errors import SlipwayError
+from desktop_app.core.models.base import ModelInfo
+from desktop_app.core.service import Slipway
+from desktop_app.core.sessions.base import SessionKey
+from desktop_app.core.tasks import Tasks
+from desktop_app.ui.chat.sources import ChatSources, skill_entries, tool_entries
+from desktop_app.ui.chat.view_model import ChatViewModel
+from desktop_app.ui.transcript.model import TranscriptModel
+
+_log = logging.getLogger(__name__)
+KEPT = 8  # idle sessions whose view model is kept
+
+
+class Desk(QObject):
+    """Opens sessions and keeps them. ``shown(vm, sources)`` is emitted at once, with an empty
+    transcript; its history follows."""
+
+    shown = Signal(object, object)  # ChatViewModel, ChatSources
+    dropped = Signal(object)  # ChatViewModel: its view can go
+    failed = Signal(object)  # SlipwayError
+
+    def __init__(self, service: Slipway, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.service = service
+        self._open: OrderedDict[SessionKey, tuple[ChatViewModel, ChatSources]] = OrderedDict()
+        self._tasks = Tasks(self._task_failed)
+        self._counter = ClassCounter()
+        self.current: SessionKey | None = None
+
+    def count(self, text: str) -> int:
+        """Estimated tokens of a short text."""
+        return round(self._counter.count(text))
+
+    def open(self, key: SessionKey) -> None:
+        """Show a session; what runs in the one shown before goes on."""
+        self.current = key
+        if (known := self._open.get(key)) is not None:
+            self._open.move_to_end(key)
+            self.shown.emit(*known)
+            return
+        self._tasks.replace(self._load(key), name="open session")
+
+    async def _load(self, key: SessionKey) -> None:
+        try:
+            conversation = await self.service.conversation(key)
+            sources = await self.sources(key)
+        except KeyError:
+            self.failed.emit(SlipwayError("session.missing", id=key.session_id))
+            return
+        except SlipwayError as error:
+            self.failed.emit(error)
+            return
+        if self.current != key:
+            return
+        rows = TranscriptModel()
+        vm = ChatViewModel(rows, parent=self)
+        rows.setParent(vm)
+        sources.current_model = lambda: _model_of(conversation)
+        self._open[key] = (vm, sources)
+        self.shown.emit(vm, sources)
+        vm.open(conversation)
+        await self._trim()
+
+    async def sources(self, key: SessionKey) -> ChatSources:
+        """What the chat page needs of the session's workspace."""
+        placed = await self.service.placement(key)
+        workspace = await self.service.workspace(placed.workspace_id)
+        info = workspace.info
+
+        async def tools() -> list[Any]:
+            return tool_entries(await workspace.list_tools(), self.count)
+
+        async def skills() -> list[Any]:
+            return skill_entries(await workspace.list_skills(agent_id=key.agent_id), self.count)
+
+        missing = info.state in ("missing", "unreadable", "error")
+        return ChatSources(
+            workspace_name=info.name,
+            workspace_kind=info.backend,
+            backend=None if missing else workspace.get_backend(),
+            local=info.backend == "local",
+            missing=(f"workspace.{info.state}", {"path": info.folder}) if missing else None,
+            agent=self.service.agent_name,
+            models=self.service.models.list,
+            count=self.count,
+            tools=tools,
+            skills=skills,
+        )
+
+    async def _trim(self) -> None:
+        """Let the oldest idle sessions go; running and waiting ones stay."""
+        for key, (vm, _sources) in list(self._open.items()):
+            if len(self._open) <= KEPT:
+                return
+            if key != self.current and vm.activity == "idle" and vm.queued is None:
+                await self.drop(key)
+
+    async def drop(self, key: SessionKey) -> None:
+        """Close a session's view model (its conversation too)."""
+        found = self._open.pop(key, None)
+        if found is None:
+            return
+        vm = found[0]
+        self.dropped.emit(vm)
+        await vm.close()
+        await self.service.close_conversation(key)
+        vm.deleteLater()
+        if self.current == key:
+            self.current = None
+
+    def forget(self, key: SessionKey) -> None:
+        """The session was trashed or its workspace forgotten."""
+        self._tasks.start(self.drop(key), name="close session")
+
+    def busy(self) -> list[ChatViewModel]:
+        """View models with a run under way."""
+        return [vm for vm, _ in self._open.values() if vm.activity == "running"]
+
+    async def close(self) -> None:
+        """Stop watching; runs are stopped by the service."""
+        await self._tasks.close()
+        for vm, _sources in self._open.values():
+            await vm.close()
+        self._open.clear()
+
+    def _task_failed(self, name: str, error: BaseException) -> None:
+        _log.error("%s failed", name, exc_info=error)
+        detail = f"{type(error).__name__}: {error}"
+        self.failed.emit(SlipwayError("internal.failed", what=name, error=detail))
+
+
+def _model_of(conversation: Any) -> ModelInfo | None:
+    try:
+        return conversation.model_info
+    except SlipwayError:
+        return None

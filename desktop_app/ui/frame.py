@@ -1,0 +1,133 @@
+"""The parts around the pages: top bar with menus and the palette's field, rail, status line."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QMenuBar, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from desktop_app.ui.i18n import tr
+from desktop_app.ui.theme import theme
+from desktop_app.ui.widgets import RailButton
+from desktop_app.ui.widgets.base import Live
+from desktop_app.ui.widgets.keyhint import caps_width, draw_caps, keys_of
+from desktop_app.ui.widgets.painting import box, draw_icon, draw_text, hline, vline
+
+
+class PaletteField(Live, QPushButton):
+    """Looks like a search field, opens the command palette."""
+
+    def __init__(self, keys: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._keys = keys
+        self.setFlat(True)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.restyle()
+        self.retranslate()
+
+    def retranslate(self) -> None:
+        self.setAccessibleName(tr("Search or run a command"))
+        self.update()
+
+    def restyle(self) -> None:
+        self.setFixedHeight(theme().px(24))
+        self.setMinimumWidth(theme().px(160))
+        self.setMaximumWidth(theme().px(440))
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        px, color = theme().px, theme().color
+        rect = QRectF(self.rect())
+        focus = self.hasFocus()
+        line = color("focus" if focus else "border-strong")
+        box(painter, rect, theme().radius("button"), color("raised"), line)
+        draw_icon(painter, QRectF(px(6), 0, px(18), rect.height()), "search", "faint", 14)
+        keys = keys_of(self._keys)
+        width = caps_width(keys)
+        draw_caps(painter, rect.right() - width - px(6), rect.center().y(), keys)
+        room = QRectF(px(28), 0, rect.width() - px(40) - width, rect.height())
+        draw_text(painter, room, tr("Search or run a command"), "body", "faint")
+
+
+class TopBar(Live, QWidget):
+    """Menus left, the palette's field in the middle."""
+
+    def __init__(self, palette_keys: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.menus = QMenuBar()
+        self.menus.setNativeMenuBar(True)
+        self.field = PaletteField(palette_keys)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(theme().px(6), 0, theme().px(12), 0)
+        row.setSpacing(theme().px(8))
+        middle = Qt.AlignmentFlag.AlignVCenter
+        row.addWidget(self.menus, 1, middle)
+        row.addWidget(self.field, 2, middle)
+        row.addStretch(1)
+        self.restyle()
+
+    def restyle(self) -> None:
+        self.setFixedHeight(theme().px(34))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), theme().color("bg"))
+        hline(painter, 0, self.width(), self.height() - 1, theme().color("border"))
+
+
+class Rail(Live, QWidget):
+    """One button a page, settings at the bottom."""
+
+    chosen = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.buttons: dict[str, RailButton] = {}
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(theme().px(6), theme().px(6), theme().px(6), theme().px(6))
+        self._column.setSpacing(theme().px(4))
+        self._column.addStretch(1)
+        self.restyle()
+
+    def restyle(self) -> None:
+        self.setFixedWidth(theme().px(48))
+
+    def add(self, name: str, button: RailButton, *, bottom: bool = False) -> None:
+        """``name`` comes back in ``chosen``."""
+        self.buttons[name] = button
+        at = self._column.count() if bottom else len(self.buttons) - 1
+        self._column.insertWidget(at, button)
+        button.clicked.connect(lambda: self.chosen.emit(name))
+
+    def set_current(self, name: str) -> None:
+        for key, button in self.buttons.items():
+            button.setChecked(key == name)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), theme().color("bg"))
+        vline(painter, self.width() - 1, 0, self.height(), theme().color("border"))
+
+
+class StatusBar(Live, QWidget):
+    """The line at the bottom; holds what pages put into it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(0, 1, 0, 0)
+        self.restyle()
+
+    def restyle(self) -> None:
+        self.setFixedHeight(theme().size("status"))
+
+    def add(self, widget: QWidget) -> None:
+        self._row.addWidget(widget)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), theme().color("bg"))
+        hline(painter, 0, self.width(), 0, theme().color("border"))

@@ -1,0 +1,536 @@
+"""The window: composes the pages, owns the commands. No business rule lives here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QByteArray, QSettings, Qt, QUrl, Signal
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+
+from desktop_app import __version__
+from desktop_app.core.catalog import WorkspaceSummary
+from desktop_app.core.errors import SlipwayError
+from desktop_app.core.service import Slipway
+from desktop_app.core.sessions.base import SessionKey
+from desktop_app.core.settings.settings import Settings
+from desktop_app.ui.chat.inspector import Inspector
+from desktop_app.ui.chat.page import ChatPage
+from desktop_app.ui.chat.sources import ChatSources
+from desktop_app.ui.chat.status import ChatStatus
+from desktop_app.ui.chat.view_model import ChatViewModel
+from desktop_app.ui.commands import SEPARATOR, Command, Commands
+from desktop_app.ui.errors import describe
+from desktop_app.ui.i18n import tr
+from desktop_app.ui.palette.model import Entry
+from desktop_app.ui.palette.palette import Palette
+from desktop_app.ui.theme import theme
+from desktop_app.ui.welcome.page import Recent, WelcomePage
+from desktop_app.ui.widgets import RailButton, ToastHost
+from desktop_app.ui.widgets.base import Live
+from desktop_app.ui.workspaces.pane import WorkspacesPane
+from desktop_app.ui.workspaces.view_model import WorkspacesViewModel
+from desktop_app.ui.workspaces.when import short_ago
+
+from .desk import Desk
+from .frame import Rail, StatusBar, TopBar
+
+PALETTE_KEY = "Ctrl+K"
+
+
+class MainWindow(Live, QWidget):
+    """One window. ``closing`` is emitted when the person closes it; whoever composed the program
+    then shuts down and calls ``really_close``."""
+
+    closing = Signal()
+    settingsWanted = Signal()
+    settingChosen = Signal(str, object)
+
+    def __init__(self, service: Slipway, settings: Settings, geometry: QSettings) -> None:
+        super().__init__()
+        self.service = service
+        self.settings = settings
+        self._geometry = geometry
+        self._done = False
+        self.setObjectName("mainWindow")
+        self.setAcceptDrops(True)
+        self.workspaces = WorkspacesViewModel(service, self)
+        self.desk = Desk(service, self)
+        self.top = TopBar(PALETTE_KEY)
+        self.rail = Rail()
+        self.pane = WorkspacesPane(self.workspaces)
+        self.chat = ChatPage()
+        self.welcome = WelcomePage()
+        self.inspector = Inspector()
+        self.status = StatusBar()
+        self.chat_status = ChatStatus()
+        self.toasts = ToastHost(self)
+        self.commands = Commands(self, settings.get("keys"))
+        self.palette_box = Palette(self, self.commands)
+        self._build()
+        self._wire()
+        self._register()
+        self.retranslate()
+        self._restore()
+
+    # -- building -------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        self.pages = QStackedWidget()
+        self.pages.addWidget(self.welcome)
+        self.pages.addWidget(self.chat)
+        self.split = QSplitter(Qt.Orientation.Horizontal)
+        self.split.setHandleWidth(1)
+        self.split.setChildrenCollapsible(False)
+        for widget in (self.pane, self.pages, self.inspector):
+            self.split.addWidget(widget)
+        self.split.setStretchFactor(1, 1)
+        px = theme().px
+        self.pane.setMinimumWidth(px(200))
+        self.pane.setMaximumWidth(px(400))
+        self.split.setSizes([px(256), px(860), px(320)])
+        self.inspector.hide()
+        row = QHBoxLayout()
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self.rail)
+        row.addWidget(self.split, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.top)
+        column.addLayout(row, 1)
+        column.addWidget(self.status)
+        self.status.add(self.chat_status)
+        self.rail.add("chat", RailButton("message-square", lambda: tr("Chat")))
+        self.rail.add("settings", RailButton("settings", lambda: tr("Settings")), bottom=True)
+        self.rail.set_current("chat")
+        self.setMinimumSize(px(640), px(420))
+
+    def _wire(self) -> None:
+        self.top.field.clicked.connect(lambda: self.palette_box.open())
+        self.rail.chosen.connect(self._rail_chosen)
+        self.pane.openSession.connect(self.open_session)
+        self.pane.toast.connect(self._toast_with)
+        self.workspaces.failed.connect(self.show_error)
+        self.workspaces.loaded.connect(self._loaded)
+        self.workspaces.sessionForgotten.connect(self.desk.forget)
+        self.workspaces.workspaceForgotten.connect(self._workspace_forgotten)
+        self.desk.shown.connect(self._show)
+        self.desk.dropped.connect(self._dropped)
+        self.desk.failed.connect(self.show_error)
+        self.chat.notified.connect(self._notified)
+        self.chat.inspectorRequested.connect(self.open_inspector)
+        self.chat.compactionRequested.connect(self.inspector.show_compaction)
+        self.chat.workspaceRequested.connect(self.pane.tree.setFocus)
+        self.inspector.showRequested.connect(self.chat.show_row)
+        self.inspector.mentionRequested.connect(self.chat.mention)
+        self.inspector.closeRequested.connect(lambda: self.set_inspector(False))
+        self.chat_status.gaugeClicked.connect(lambda: self.open_inspector("context"))
+        self.welcome.openFolder.connect(self._open_folder)
+        self.welcome.openDemo.connect(self.workspaces.open_demo)
+        self.welcome.openRecent.connect(self._open_recent)
+        self.welcome.languageChosen.connect(lambda v: self.settingChosen.emit("language", v))
+        self.welcome.schemeChosen.connect(lambda v: self.settingChosen.emit("scheme", v))
+
+    def start(self) -> None:
+        """Load the lists; called once the window is shown."""
+        self.workspaces.start()
+
+    # -- sessions -------------------------------------------------------------------------------
+
+    def open_session(self, key: SessionKey) -> None:
+        self._geometry.setValue("session", [key.user_id, key.agent_id, key.session_id])
+        self.desk.open(key)
+
+    def last_session(self) -> SessionKey | None:
+        """The session that was open when the window was last used."""
+        parts = self._geometry.value("session")
+        if isinstance(parts, list) and len(parts) == 3:
+            return SessionKey(*(str(p) for p in parts))
+        return None
+
+    def _show(self, vm: ChatViewModel, sources: ChatSources) -> None:
+        self.chat.bind(vm, sources)
+        self.inspector.bind(vm, sources)
+        self.chat_status.bind(vm, sources)
+        self.pages.setCurrentWidget(self.chat)
+        if self._wants("sidebar"):
+            self.pane.show()
+        self.pane.mark_open(self.desk.current)
+        self.inspector.setVisible(self._wants("inspector"))
+        self._fit()
+        self.chat.composer.setFocus()
+        self._title()
+
+    def _dropped(self, vm: ChatViewModel) -> None:
+        shown = self.chat.vm is vm
+        self.chat.drop(vm)
+        if shown:
+            self.show_welcome()
+
+    def show_welcome(self) -> None:
+        """No session: the page with the first steps."""
+        self.chat.bind(None, ChatSources())
+        self.inspector.bind(None, ChatSources())
+        self.chat_status.bind(None, ChatSources())
+        self.inspector.hide()
+        self.pages.setCurrentWidget(self.welcome)
+        # The first steps have a side of their own; a list of nothing beside it says nothing.
+        self.pane.setVisible(bool(self.workspaces.workspaces))
+        self.welcome.side.setVisible(not self.workspaces.workspaces)
+        self.pane.mark_open(None)
+        self._title()
+
+    def _loaded(self) -> None:
+        """The list came: the welcome page's recent ones, and the last session once."""
+        self.welcome.set_recent([_recent(w) for w in self.workspaces.workspaces])
+        if self.pages.currentWidget() is self.welcome:
+            self.show_welcome()
+        self.commands.refresh()
+
+    def _workspace_forgotten(self, workspace_id: str) -> None:
+        if self.chat.vm is not None and self.desk.current is not None:
+            keys = {
+                s.key
+                for w in self.workspaces.workspaces
+                if w.info.id == workspace_id
+                for s in w.sessions
+            }
+            if self.desk.current in keys:
+                self.desk.forget(self.desk.current)
+
+    def _open_folder(self, folder: str = "") -> None:
+        if folder:
+            self.workspaces.open_folder(folder)
+        else:
+            self.pane.choose_folder()
+
+    def _open_recent(self, workspace_id: str) -> None:
+        for ws in self.workspaces.workspaces:
+            if ws.info.id == workspace_id:
+                mine = [s for s in ws.sessions if not s.foreign]
+                if mine:
+                    self.open_session(mine[0].key)
+                else:
+                    self.workspaces.new_session(workspace_id)
+
+    # -- commands -------------------------------------------------------------------------------
+
+    def _register(self) -> None:
+        c = Command
+        vm: Callable[[], ChatViewModel | None] = lambda: self.chat.vm  # noqa: E731
+        here = self.pane.workspace_at_hand
+        shown: Callable[[], bool] = lambda: vm() is not None  # noqa: E731
+        file_group: Callable[[], str] = lambda: tr("Workspace")  # noqa: E731
+        chat_group: Callable[[], str] = lambda: tr("Session")  # noqa: E731
+        view_group: Callable[[], str] = lambda: tr("View")  # noqa: E731
+        self.commands.add(
+            c(
+                "workspace.open",
+                lambda: tr("Open a folder…"),
+                self.pane.choose_folder,
+                "Ctrl+O",
+                "folder-open",
+                file_group,
+            ),
+            c(
+                "workspace.demo",
+                lambda: tr("Try the demo"),
+                self.workspaces.open_demo,
+                None,
+                "sparkles",
+                file_group,
+            ),
+            c(
+                "session.new",
+                lambda: tr("New session"),
+                self.new_session,
+                "Ctrl+N",
+                "message-square-plus",
+                chat_group,
+                lambda: here() is not None,
+            ),
+            c(
+                "session.find",
+                lambda: tr("Find in this session"),
+                self.chat.open_find,
+                "Ctrl+F",
+                "search",
+                chat_group,
+                shown,
+            ),
+            c(
+                "session.export",
+                lambda: tr("Export as Markdown…"),
+                self.chat.work.export,
+                None,
+                "download",
+                chat_group,
+                shown,
+            ),
+            c(
+                "session.compact",
+                lambda: tr("Compact now"),
+                self.chat.compact,
+                None,
+                "fold-vertical",
+                chat_group,
+                lambda: shown() and not self._running(),
+            ),
+            c(
+                "session.stop",
+                lambda: tr("Stop the agent"),
+                lambda: self._with_vm("stop"),
+                "Ctrl+.",
+                "square",
+                chat_group,
+                self._running,
+            ),
+            c(
+                "session.retry",
+                lambda: tr("Go on"),
+                lambda: self._with_vm("retry"),
+                None,
+                "rotate-cw",
+                chat_group,
+                lambda: shown() and not self._running(),
+            ),
+            c("window.quit", lambda: tr("Quit"), self.close, "Ctrl+Q", "log-out", file_group),
+            c(
+                "view.palette",
+                lambda: tr("Command palette"),
+                self.palette_box.open,
+                PALETTE_KEY,
+                "command",
+                view_group,
+                hidden=True,
+            ),
+            c(
+                "view.palette2",
+                lambda: tr("Command palette"),
+                self.palette_box.open,
+                "Ctrl+Shift+P",
+                "command",
+                view_group,
+                hidden=True,
+            ),
+            c(
+                "view.inspector",
+                lambda: tr("Inspector"),
+                self.toggle_inspector,
+                "Ctrl+I",
+                "panel-right",
+                view_group,
+                shown,
+                lambda: self.inspector.isVisible(),
+            ),
+            c(
+                "view.sidebar",
+                lambda: tr("Workspaces list"),
+                self.toggle_pane,
+                "Ctrl+B",
+                "panel-left",
+                view_group,
+                None,
+                lambda: self.pane.isVisible(),
+            ),
+            c(
+                "view.composer",
+                lambda: tr("Write a message"),
+                self.chat.composer.setFocus,
+                "Ctrl+L",
+                "pencil",
+                view_group,
+                shown,
+            ),
+            c(
+                "view.settings",
+                lambda: tr("Settings…"),
+                self.settingsWanted.emit,
+                "Ctrl+,",
+                "settings",
+                view_group,
+            ),
+        )
+        self.commands.menu_bar(
+            self.top.menus,
+            [
+                (
+                    lambda: tr("File"),
+                    ["workspace.open", "workspace.demo", SEPARATOR, "window.quit"],
+                ),
+                (
+                    lambda: tr("Session"),
+                    [
+                        "session.new",
+                        SEPARATOR,
+                        "session.find",
+                        "session.export",
+                        SEPARATOR,
+                        "session.compact",
+                        "session.retry",
+                        "session.stop",
+                    ],
+                ),
+                (
+                    lambda: tr("View"),
+                    ["view.sidebar", "view.inspector", "view.composer", SEPARATOR, "view.settings"],
+                ),
+            ],
+        )
+        self.palette_box.add_source(lambda: tr("Sessions"), self._session_entries)
+
+    def _session_entries(self, query: str) -> list[Entry]:
+        found: list[Entry] = []
+        for ws in self.workspaces.workspaces:
+            for s in ws.sessions[:50]:
+                run = lambda key=s.key: self.open_session(key)  # noqa: E731
+                title = s.title or tr("New session")
+                found.append(Entry(s.key.session_id, title, run, ws.info.name, "message-square"))
+        return found
+
+    def _running(self) -> bool:
+        return self.chat.vm is not None and self.chat.vm.activity != "idle"
+
+    def _with_vm(self, what: str) -> None:
+        if self.chat.vm is not None:
+            getattr(self.chat.vm, what)()
+
+    def new_session(self) -> None:
+        """A new session in the workspace at hand."""
+        ws: WorkspaceSummary | None = self.pane.workspace_at_hand()
+        if ws is not None:
+            self.workspaces.new_session(ws.info.id)
+
+    def _rail_chosen(self, name: str) -> None:
+        if name == "settings":
+            self.settingsWanted.emit()
+        self.rail.set_current("chat")
+
+    # -- areas ----------------------------------------------------------------------------------
+
+    def _wants(self, area: str) -> bool:
+        return str(self._geometry.value(area, "true")) == "true"
+
+    def _want(self, area: str, on: bool) -> None:
+        self._geometry.setValue(area, "true" if on else "false")
+
+    def set_inspector(self, on: bool) -> None:
+        self._want("inspector", on)
+        self.inspector.setVisible(on and self.chat.vm is not None)
+        self.commands.refresh()
+
+    def toggle_inspector(self) -> None:
+        self.set_inspector(not self.inspector.isVisible())
+
+    def open_inspector(self, tab: str) -> None:
+        self.set_inspector(True)
+        self.inspector.show_tab(tab)
+
+    def toggle_pane(self) -> None:
+        self._want("sidebar", not self.pane.isVisible())
+        self.pane.setVisible(not self.pane.isVisible())
+        self.commands.refresh()
+
+    def _fit(self) -> None:
+        """Below 620 px of chat the inspector closes, below 460 the side list (tokens.md)."""
+        px = theme().px
+        width = self.width() - px(48)
+        side = px(256) if self.pane.isVisible() else 0
+        room = width - side - (px(320) if self.inspector.isVisible() else 0)
+        if room < px(460) and self.inspector.isVisible():
+            self.inspector.hide()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self.chat.vm is not None and not self.inspector.isVisible() and self._wants("inspector"):
+            wide = theme().px(48 + 256 + 460 + 320)
+            self.inspector.setVisible(self.width() >= wide)
+        self._fit()
+
+    # -- telling --------------------------------------------------------------------------------
+
+    def show_error(self, error: SlipwayError) -> None:
+        """A failure beside a run: a toast that stays."""
+        words = describe(error.code, error.params)
+        text = f"{words.title}: {words.reason}" if words.reason else words.title
+        self.toasts.show(text, "danger")
+
+    def _notified(self, tone: str, title: str, text: str) -> None:
+        self.toasts.show(f"{title}: {text}" if text else title, tone)  # type: ignore[arg-type]
+
+    def _toast_with(self, text: str, act: str, run: Callable[[], object]) -> None:
+        self.toasts.show(text, "info", act=act, run=run)
+
+    def retranslate(self) -> None:
+        self._title()
+
+    def _title(self) -> None:
+        vm = self.chat.vm
+        name = vm.title if vm is not None else ""
+        self.setWindowTitle(f"{name} - Slipway" if name else "Slipway")
+
+    # -- dropping a folder ----------------------------------------------------------------------
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if self._folder_of(event.mimeData().urls()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        if folder := self._folder_of(event.mimeData().urls()):
+            event.acceptProposedAction()
+            self.workspaces.open_folder(folder)
+
+    @staticmethod
+    def _folder_of(urls: list[QUrl]) -> str:
+        from PySide6.QtCore import QFileInfo
+
+        paths = [u.toLocalFile() for u in urls if u.isLocalFile()]
+        return paths[0] if len(paths) == 1 and QFileInfo(paths[0]).isDir() else ""
+
+    # -- the end --------------------------------------------------------------------------------
+
+    def _restore(self) -> None:
+        shape: Any = self._geometry.value("window")
+        if isinstance(shape, QByteArray):
+            self.restoreGeometry(shape)
+        else:
+            self.resize(theme().px(1440), theme().px(900))
+        sizes: Any = self._geometry.value("split")
+        if isinstance(sizes, QByteArray):
+            self.split.restoreState(sizes)
+
+    def save_shape(self) -> None:
+        """Remember where the window is and how it is parted."""
+        self._geometry.setValue("window", self.saveGeometry())
+        self._geometry.setValue("split", self.split.saveState())
+        self._geometry.setValue("version", __version__)
+        self._geometry.sync()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        if self._done:
+            super().closeEvent(event)
+            return
+        event.ignore()
+        self.save_shape()
+        self.closing.emit()
+
+    def really_close(self) -> None:
+        self._done = True
+        self.close()
+
+    async def close_parts(self) -> None:
+        """End the tasks of pages and view models; the service is closed by who opened it."""
+        await self.workspaces.close()
+        await self.pane.close_tasks()
+        await self.desk.close()
+        await self.chat.close_tasks()
+        await self.inspector.close_tasks()
+
+
+def _recent(ws: WorkspaceSummary) -> Recent:
+    newest = max((s.updated_us for s in ws.sessions), default=0)
+    missing = ws.info.state in ("missing", "unreadable")
+    return Recent(ws.info.id, ws.info.name, ws.info.folder, short_ago(newest), missing)
