@@ -290,9 +290,9 @@ class Composer(Live, QFrame):
         found = self.edit.mention_at_cursor()
         if found is None or found[1] != query:
             return
-        corner = self.edit.cursorRect().topLeft()
-        self.mentions.show_paths(paths, self.edit.viewport().mapToGlobal(corner + QPoint(0, -2)))
-        self.edit.mention_keys = self.mentions.isVisible()
+        corner = self.edit.cursorRect().topLeft() + QPoint(0, -2)
+        self.mentions.show_paths(paths, self.edit.viewport(), corner)
+        self.edit.mention_keys = not self.mentions.isHidden()
 
     def _mention_chosen(self, path: str) -> None:
         self._end_mention()

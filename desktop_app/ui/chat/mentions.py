@@ -6,7 +6,8 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable
 
-from PySide6.QtCore import QPoint, QStringListModel, Qt, Signal
+from PySide6.QtCore import QPoint, QRectF, QStringListModel, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QListView, QVBoxLayout, QWidget
 
 from desktop_app.core.errors import SlipwayError
@@ -14,6 +15,8 @@ from desktop_app.core.workspaces.backend import Backend
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets.base import Live
+from desktop_app.ui.widgets.painting import box
+from desktop_app.ui.widgets.rows import RowDelegate
 
 Suggest = Callable[[str], Awaitable[list[str]]]
 MAX_FILES = 20_000
@@ -91,16 +94,15 @@ class FileNames:
 
 
 class MentionList(Live, QFrame):
-    """A small list above the cursor. It never takes the focus: the field hands it keys."""
+    """A small list above the cursor, inside the window (a window of its own could not be placed
+    on Wayland). It never takes the focus: the field hands it keys."""
 
     chosen = Signal(str)
     closed = Signal()
 
     def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent, Qt.WindowType.ToolTip | Qt.WindowType.FramelessWindowHint)
+        super().__init__(parent)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating)
-        self.setObjectName("mentions")
         self._model = QStringListModel(self)
         self.view = QListView(self)
         self.view.setModel(self._model)
@@ -111,26 +113,42 @@ class MentionList(Live, QFrame):
         self.view.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
         self.view.clicked.connect(lambda index: self.chosen.emit(index.data()))
         column = QVBoxLayout(self)
-        column.setContentsMargins(1, 1, 1, 1)
+        pad = theme().px(5)
+        column.setContentsMargins(pad, pad, pad, pad)
         column.addWidget(self.view)
-        self.setFrameShape(QFrame.Shape.Box)
+        self.view.setProperty("ground", "raised")
+        self.view.viewport().setProperty("ground", "raised")
+        self.view.setItemDelegate(RowDelegate(self.view, size="menu-row"))
+        self.hide()
         self.retranslate()
 
     def retranslate(self) -> None:
         self.view.setAccessibleName(tr("Files of the workspace"))
 
-    def show_paths(self, paths: list[str], at: QPoint) -> None:
-        """Show ``paths`` above the global point ``at``; hides when there are none."""
+    def show_paths(self, paths: list[str], field: QWidget, at: QPoint) -> None:
+        """Show ``paths`` above the point ``at`` of ``field``; hides when there are none."""
         if not paths:
             self.hide()
             return
+        window = field.window()
+        if self.parentWidget() is not window:
+            self.setParent(window)
         self._model.setStringList(paths)
         self.view.setCurrentIndex(self._model.index(0))
-        rows = min(8, len(paths))
-        height = rows * max(self.view.sizeHintForRow(0), theme().px(18)) + theme().px(6)
-        self.resize(theme().px(420), height)
-        self.move(at.x(), at.y() - height - theme().px(4))
+        px = theme().px
+        corner = field.mapTo(window, at)
+        height = min(8, len(paths)) * theme().size("menu-row") + 2 * px(5) + 2
+        height = min(height, max(px(60), corner.y() - px(8)))
+        width = min(px(420), window.width() - px(16))
+        x = max(px(8), min(corner.x() - px(8), window.width() - width - px(8)))
+        self.setGeometry(x, max(0, corner.y() - height - px(4)), width, height)
         self.show()
+        self.raise_()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        color = theme().color
+        rect = QRectF(self.rect())
+        box(QPainter(self), rect, theme().radius("card"), color("raised"), color("border-strong"))
 
     def key(self, key: int) -> None:
         """A key from the field: Up, Down, Enter or Tab choose, Esc closes."""

@@ -6,6 +6,7 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMimeData, QSize, Qt,
 from PySide6.QtGui import (
     QFontMetricsF,
     QImage,
+    QImageWriter,
     QInputMethodEvent,
     QKeyEvent,
     QResizeEvent,
@@ -206,7 +207,8 @@ class MessageEdit(Live, QPlainTextEdit):
         data = QByteArray()
         buffer = QBuffer(data)
         buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-        image.save(buffer, b"PNG")
+        if not QImageWriter(buffer, QByteArray(b"png")).write(image):
+            return
         self._pasted += 1
         self._attach(f"pasted-{self._pasted}.png", bytes(data.data()), "image/png")
 

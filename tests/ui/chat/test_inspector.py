@@ -1,0 +1,220 @@
+"""The inspector's lists: files through a backend, tools, skills, compactions, biggest items."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QModelIndex, Qt
+from pytestqt.modeltest import ModelTester
+from pytestqt.qtbot import QtBot
+
+from desktop_app.core.errors import WorkspaceError
+from desktop_app.core.workspaces.local import LocalBackend
+from desktop_app.ui.chat.gauges import estimated_words, forecast_words, usage_of
+from desktop_app.ui.chat.inspector.context_parts import ItemRole, ItemsModel, legend
+from desktop_app.ui.chat.inspector.files_model import FilesModel
+from desktop_app.ui.chat.inspector.files_panel import FilesPanel, preview_text
+from desktop_app.ui.chat.inspector.tools_panel import ToolsPanel
+from desktop_app.ui.chat.sources import ChatSources, SkillEntry, ToolEntry, tool_entries
+from desktop_app.ui.widgets.rows import Role
+from tests.helpers.conversation import breakdown, item
+
+
+@pytest.fixture
+def backend(run: Any, tmp_path: Path) -> Any:
+    for name in ("b.txt", "A.md", "src/deep/x.py", "src/y.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f"words of {name}\n")
+    made = LocalBackend(str(tmp_path))
+    run(made.start())
+    yield made
+    run(made.close())
+
+
+def names(model: FilesModel, parent: QModelIndex | None = None) -> list[str]:
+    at = parent or QModelIndex()
+    return [model.index(r, 0, at).data() for r in range(model.rowCount(at))]
+
+
+@pytest.fixture
+def files(qtbot: QtBot, run: Any, backend: LocalBackend) -> Any:
+    model = FilesModel()
+    model.set_backend(backend)
+    model.fetchMore(QModelIndex())
+    qtbot.waitUntil(lambda: model.rowCount() == 3)
+    yield model
+    run(model.close_tasks())
+
+
+def test_folders_come_first_and_are_read_when_opened(
+    qtbot: QtBot, files: FilesModel, qtmodeltester: ModelTester
+) -> None:
+    assert names(files) == ["src", "A.md", "b.txt"]
+    src = files.index(0, 0)
+    assert files.hasChildren(src)
+    assert files.rowCount(src) == 0
+    files.fetchMore(src)
+    qtbot.waitUntil(lambda: files.rowCount(src) == 2)
+    assert names(files, src) == ["deep", "y.py"]
+    qtmodeltester.check(files)
+
+
+def test_refresh_brings_what_changed_and_keeps_the_rest(
+    qtbot: QtBot, files: FilesModel, tmp_path: Path, qtmodeltester: ModelTester
+) -> None:
+    qtmodeltester.check(files)
+    src = files.index(0, 0)
+    files.fetchMore(src)
+    qtbot.waitUntil(lambda: files.rowCount(src) == 2)
+    (tmp_path / "b.txt").unlink()
+    (tmp_path / "aa.txt").write_text("new")
+    (tmp_path / "src" / "z.py").write_text("new")
+    files.refresh()
+    qtbot.waitUntil(lambda: names(files) == ["src", "A.md", "aa.txt"])
+    qtbot.waitUntil(lambda: names(files, files.index(0, 0)) == ["deep", "y.py", "z.py"])
+
+
+def test_what_the_agent_changed_is_marked_also_on_a_closed_folder(
+    files: FilesModel, tmp_path: Path
+) -> None:
+    files.set_touched({f"{tmp_path}/A.md": "Edit", "src/y.py": "Write"})
+    badges = [files.index(r, 0).data(Role.BADGE) for r in range(3)]
+    assert [b and b[0] for b in badges] == ["changed", "changed", None]
+
+
+def test_thirty_thousand_files_in_one_folder(qtbot: QtBot, run: Any, backend: LocalBackend) -> None:
+    info = run(backend.stat(f"{backend.cwd}/b.txt"))
+
+    class Many:
+        cwd = "/many"
+
+        async def scandir(self, path: str) -> AsyncIterator[list[Any]]:
+            from dataclasses import replace
+
+            for start in range(0, 30_000, 1000):
+                yield [replace(info, name=f"f{n:05}") for n in range(start, start + 1000)]
+
+    model = FilesModel()
+    many: Any = Many()
+    model.set_backend(many)
+    model.fetchMore(QModelIndex())
+    qtbot.waitUntil(lambda: model.rowCount() == 30_000)
+    assert model.index(29_999, 0).data() == "f29999"
+    run(model.close_tasks())
+
+
+def test_a_folder_that_cannot_be_read_says_why(qtbot: QtBot, run: Any) -> None:
+    class Denied:
+        cwd = "/denied"
+
+        async def scandir(self, path: str) -> AsyncIterator[list[Any]]:
+            raise WorkspaceError("file.denied", path=path)
+            yield []
+
+    panel = FilesPanel()
+    qtbot.addWidget(panel)
+    denied: Any = Denied()
+    panel.bind(None, ChatSources(backend=denied))
+    panel.model.fetchMore(QModelIndex())
+    qtbot.waitUntil(lambda: not panel._empty.isHidden())
+    assert "/denied" in panel._empty.text.text()
+    run(panel.close_tasks())
+
+
+def test_previews(qtbot: QtBot, run: Any, backend: LocalBackend, tmp_path: Path) -> None:
+    (tmp_path / "z.bin").write_bytes(b"\0\1\2")
+    (tmp_path / "zz.txt").write_text("")
+    panel = FilesPanel()
+    qtbot.addWidget(panel)
+    panel.show()
+    panel.bind(None, ChatSources(backend=backend))
+    panel.model.fetchMore(QModelIndex())
+    qtbot.waitUntil(lambda: panel.model.rowCount() == 5)
+    panel.tree.setCurrentIndex(panel.model.index(1, 0))
+    qtbot.waitUntil(lambda: panel.text.toPlainText() == "words of A.md")
+    panel.tree.setCurrentIndex(panel.model.index(3, 0))
+    qtbot.waitUntil(lambda: panel.note.text() == "A binary file of 3 B")
+    panel.tree.setCurrentIndex(panel.model.index(4, 0))
+    qtbot.waitUntil(lambda: panel.note.text() == "An empty file")
+    run(panel.close_tasks())
+
+
+def test_a_preview_is_bounded_and_shows_what_hides() -> None:
+    text = preview_text(b"x" * 60_000, 500_000_000)
+    assert text is not None
+    assert len(text) < 5000
+    assert "500 MB more" in text or "499.9 MB more" in text
+    assert preview_text("a\u202eb".encode(), 5) == "a⟨U+202E⟩b"
+    assert preview_text("\ufeffa\r\nb".encode(), 6) == "a\nb"
+    assert preview_text("词".encode("utf-16"), 4) == "词"
+
+
+# -- context --------------------------------------------------------------------------------
+
+
+def test_the_legend_adds_up_to_the_window() -> None:
+    found = breakdown(86_100)
+    rows = legend(found)
+    assert sum(n for _, n in rows) == 200_000
+    assert [name for name, _ in rows][-2:] == ["reserve", "free"]
+    usage = usage_of(found)
+    assert (usage.total, usage.estimated) == (86_100, 1200)
+    assert usage.alert < usage.danger < usage.window
+
+
+def test_biggest_items_are_in_order(qtmodeltester: ModelTester) -> None:
+    model = ItemsModel()
+    few = [item("user", "b", 5, "b"), item("result", "a", 50, "a"), item("tools", "c", 5, "c")]
+    model.set_breakdown(breakdown(items=few))
+    qtmodeltester.check(model)
+    refs = [model.index(r).data(ItemRole).ref for r in range(model.rowCount())]
+    assert refs == ["a", "b", "c"]
+    assert model.index(0).data(Qt.ItemDataRole.AccessibleTextRole) == "a, 50"
+
+
+def test_sentences_about_the_context() -> None:
+    assert forecast_words(breakdown(turns_left=7.2)) == (
+        "About 7 turns until compaction is offered"
+    )
+    assert forecast_words(breakdown(turns_left=0.6)) == "About 1 turn until compaction is offered"
+    assert forecast_words(breakdown(turns_left=None)) == ""
+    assert "mark" in forecast_words(breakdown(140_000, turns_left=0))
+    assert "before the next call" in forecast_words(breakdown(190_000))
+    assert estimated_words(breakdown()) == "+1.2k estimated since the last call"
+    assert estimated_words(breakdown(measured=86_100)) == "Measured by the provider"
+    assert estimated_words(breakdown(measured=0)).startswith("Estimated")
+
+
+# -- tools ----------------------------------------------------------------------------------
+
+
+def test_tools_and_skills_with_what_they_cost(qtbot: QtBot, run: Any) -> None:
+    async def tools() -> list[ToolEntry]:
+        return [ToolEntry("Bash", "Run a command. More.", 1900), ToolEntry("q", "Ask.", 100, "db")]
+
+    async def skills() -> list[SkillEntry]:
+        problem = ("skill.no_description", {"name": "bad"})
+        return [SkillEntry("good", "Does it.", 40), SkillEntry("bad", "", 10, problem)]
+
+    panel = ToolsPanel()
+    qtbot.addWidget(panel)
+    panel.bind(ChatSources(tools=tools, skills=skills))
+    qtbot.waitUntil(lambda: panel.model.rowCount() == 7)
+    assert panel.total.text() == "2.0k tokens in every request"
+    shown = [panel.model.item(r).text() for r in range(7)]
+    assert shown == ["Built in", "Bash", "db", "q", "Skills", "good", "bad"]
+    assert panel.model.item(1).data(Role.DETAIL) == "Run a command."
+    assert panel.model.item(6).data(Role.TIME) == "not loaded"
+    assert "description" in panel.model.item(6).toolTip()
+    run(panel.close_tasks())
+
+
+def test_entries_of_real_tools() -> None:
+    from desktop_app.core.tools.registry import builtin_tools
+
+    entries = tool_entries(builtin_tools(), lambda text: len(text) // 4)
+    assert {"Bash", "Read", "Write", "AskUser"} <= {e.name for e in entries}
+    assert all(e.tokens > 10 and e.description and not e.group for e in entries)
