@@ -137,6 +137,7 @@ class Journal(Protocol):
     """One session's journal, opened. All methods run off the loop; order of calls is order of
     effect. Raises SessionError: ``journal.fenced`` (another writer took over),
     ``journal.readonly``, ``journal.damaged``, ``journal.busy``, ``journal.closed``,
+    ``journal.missing`` (its files were removed under it), ``operation.repeated``,
     ``disk.full``, ``disk.readonly``, ``disk.failed``. After an error nothing of the call is in
     the journal; after ``disk.full`` and ``disk.failed`` the same call may be made again.
 

@@ -97,18 +97,20 @@ class Database:
         return self._live.changes()
 
     @contextmanager
-    def write(self, reading: str = "") -> Generator[list[Row]]:
-        """One transaction that has the write lock from its start: all of it or nothing. Gives what
-        the query ``reading`` finds in it."""
-        found = self.rows(f"BEGIN IMMEDIATE;{reading}")
+    def write(self) -> Generator[None]:
+        """One transaction that has the write lock from its start: all of it or nothing."""
+        self.rows("BEGIN IMMEDIATE")
         try:
-            yield found
+            yield
             self.run("COMMIT")
         except BaseException:
-            # After a failed write SQLite has often rolled back by itself.
-            if self._connection is not None and not self._connection.get_autocommit():
-                self._connection.execute("ROLLBACK")
+            self.rollback()
             raise
+
+    def rollback(self) -> None:
+        """Undo the transaction, if SQLite has not already (after most failed writes it has)."""
+        if self._connection is not None and not self._connection.get_autocommit():
+            self._connection.execute("ROLLBACK")
 
     def synchronous(self, level: Literal["full", "normal"]) -> None:
         self.run(f"PRAGMA synchronous={level}")

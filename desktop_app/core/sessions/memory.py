@@ -73,7 +73,7 @@ class MemoryJournal:
 
     def _writing(self) -> _Shelf:
         shelf = self._reading()
-        if not self._writable:
+        if not self._writable and self._why != "journal.fenced":
             raise SessionError(
                 "journal.readonly", session=self._key.session_id, why=self._why or ""
             )

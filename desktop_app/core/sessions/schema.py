@@ -27,7 +27,6 @@ CREATE TABLE record(
     gen INTEGER NOT NULL, ignorable INTEGER NOT NULL, crc INTEGER NOT NULL, hash BLOB NOT NULL,
     blob TEXT, body BLOB NOT NULL
 ) STRICT;
-CREATE INDEX record_kind ON record(kind, seq);
 CREATE TABLE operation(
     op_id TEXT NOT NULL UNIQUE, state TEXT NOT NULL, tool TEXT NOT NULL, call_id TEXT NOT NULL,
     effect TEXT NOT NULL, args_sha TEXT NOT NULL, attempt INTEGER NOT NULL,

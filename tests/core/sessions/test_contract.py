@@ -225,6 +225,8 @@ async def test_a_stolen_lease_fences_the_former_writer(store):
     with pytest.raises(SessionError, match=r"journal\.fenced"):
         await old.append([said("too late")])
     assert (old.info.writable, old.info.why) == (False, "journal.fenced")
+    with pytest.raises(SessionError, match=r"journal\.fenced"):
+        await old.save_draft(b"too late")
     await new.append([said("theirs")])
     assert [r.body().get("msg") for r in await new.read(after=1)] == ["mine", "theirs"]
     assert len(await old.read()) == 3
