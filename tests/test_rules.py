@@ -7,6 +7,7 @@ import json
 import re
 import string
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,17 @@ CORE = [path for path in FILES if "core" in path.relative_to(APP).parts]
 TR = {"tr": 0, "mark": 0, "trn": 1, "trc": 1}
 
 
+@lru_cache(None)
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
+@lru_cache(None)
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """All nodes of a file, walked once."""
+    return tuple(ast.walk(tree_of(path)))
+
+
 def name_of(node: ast.expr) -> str:
     if isinstance(node, ast.Name):
         return node.id
@@ -27,9 +39,7 @@ def name_of(node: ast.expr) -> str:
 
 
 def calls(path: Path) -> Iterator[ast.Call]:
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Call):
-            yield node
+    return (node for node in nodes(path) if isinstance(node, ast.Call))
 
 
 def where(path: Path, node: ast.AST) -> str:
@@ -55,7 +65,7 @@ def test_no_nested_loops_and_no_qasync_slots() -> None:
         f"{where(path, node)} {name_of(node)}"
         for path in FILES
         if path != APP / "ui" / "bridge.py"
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in nodes(path)
         if (isinstance(node, ast.Attribute) and node.attr in banned)
         or (isinstance(node, ast.Name) and node.id in banned - {"exec"})
     ]
@@ -83,7 +93,7 @@ def test_tasks_have_an_owner() -> None:
     for path in FILES:
         if path in (APP / "core" / "tasks.py", APP / "ui" / "loop.py"):
             continue
-        groups = _group_names(ast.parse(path.read_text("utf-8")))
+        groups = _group_names(tree_of(path))
         for node in calls(path):
             name = name_of(node.func)
             of = name_of(node.func.value) if isinstance(node.func, ast.Attribute) else ""
@@ -122,11 +132,10 @@ def test_colours_live_in_the_theme() -> None:
     for path in UI:
         if "theme" in path.parts:
             continue
-        tree = ast.parse(path.read_text("utf-8"))
-        docs = _docstrings(tree)
+        docs = _docstrings(tree_of(path))
         found += [
             f"{where(path, node)} {ast.unparse(node)[:60]}"
-            for node in ast.walk(tree)
+            for node in nodes(path)
             if id(node) not in docs and _is_colour(node)
         ]
     assert found == []
@@ -235,18 +244,16 @@ FAMILY = {
 CODE = re.compile(r"[a-z]+(?:_[a-z]+)*\.[a-z0-9_]+(?:\.[a-z0-9_]+)*\Z")
 
 
-def family() -> set[str]:
+@lru_cache(None)
+def family() -> frozenset[str]:
     """The error classes of the core, those that rooms derive from them included."""
     names = set(FAMILY)
-    trees = [ast.parse(path.read_text("utf-8")) for path in CORE]
+    classes = [node for path in CORE for node in nodes(path) if isinstance(node, ast.ClassDef)]
     before = 0
     while len(names) != before:
         before = len(names)
-        for tree in trees:
-            for node in ast.walk(tree):
-                if isinstance(node, ast.ClassDef) and {name_of(b) for b in node.bases} & names:
-                    names.add(node.name)
-    return names
+        names |= {c.name for c in classes if {name_of(b) for b in c.bases} & names}
+    return frozenset(names)
 
 
 def codes() -> Iterator[tuple[str, str]]:

@@ -37,6 +37,18 @@ class SettingsDialog(Dialog):
         super().__init__(parent, lambda: tr("Settings"), width=520)
         self._controls: dict[str, Choice | SegmentedControl] = {}
         self.body.setSpacing(theme().px(10))
+        self._look(get)
+        if models:
+            self._group(lambda: tr("New sessions"))
+            names: list[tuple[str, Text]] = list(models)
+            self._choice("model", lambda: tr("Model"), names, get)
+        if place:
+            self.aside(Label(place, role="caption", tone="faint", select=True))
+        close = Button(lambda: tr("Close"), variant="primary")
+        self.add_button(close, run=self.accept, default=True)
+        next(iter(self._controls.values())).setFocus()
+
+    def _look(self, get: Callable[[str], Any]) -> None:
         self._group(lambda: tr("Look and language"))
         self._choice("language", lambda: tr("Language"), self._languages(), get)
         self._segments(
@@ -70,15 +82,6 @@ class SettingsDialog(Dialog):
             ],
             get,
         )
-        if models:
-            self._group(lambda: tr("New sessions"))
-            names: list[tuple[str, Text]] = list(models)
-            self._choice("model", lambda: tr("Model"), names, get)
-        if place:
-            self.aside(Label(place, role="caption", tone="faint", select=True))
-        close = Button(lambda: tr("Close"), variant="primary")
-        self.add_button(close, run=self.accept, default=True)
-        next(iter(self._controls.values())).setFocus()
 
     def _languages(self) -> list[tuple[str, Text]]:
         own: list[tuple[str, Text]] = list(i18n.LANGUAGES.items())

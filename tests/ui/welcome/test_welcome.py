@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QFileDialog
 
 from desktop_app.ui import i18n
 from desktop_app.ui.welcome.checks import look
-from desktop_app.ui.welcome.page import Recent, WelcomePage, _RecentRow
+from desktop_app.ui.welcome.page import WelcomePage
+from desktop_app.ui.welcome.parts import Recent, RecentRow
 from desktop_app.ui.widgets import Label
 
 
@@ -84,7 +85,7 @@ def test_recent_by_click_and_key_and_hidden_without_any(page, qtbot):
     page.set_recent(
         [Recent("a", "field-sales", "/x/field-sales", "2 h"), Recent("b", "b", "/y", missing=True)]
     )
-    rows = page.findChildren(_RecentRow)
+    rows = page.findChildren(RecentRow)
     qtbot.mouseClick(rows[0], Qt.MouseButton.LeftButton)
     qtbot.keyClick(rows[1], Qt.Key.Key_Return)
     assert told == ["a", "b"]
