@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -23,9 +24,9 @@ async def ctx(folder: Path) -> AsyncIterator[ToolContext]:
     await context.backend.close()
 
 
-@pytest.fixture(params=["rg", "own"])
+@pytest.fixture(params=["rg", "own"] if shutil.which("rg") else ["own"])
 async def searching(folder: Path, request: pytest.FixtureRequest) -> AsyncIterator[ToolContext]:
-    """With ripgrep and without it."""
+    """With ripgrep, where this machine has it, and without."""
     backend = WithoutRipgrep(folder) if request.param == "own" else None
     context = make_context(folder, backend=backend)
     yield context
