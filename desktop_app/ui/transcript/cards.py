@@ -110,7 +110,8 @@ def notice_box(row: NoticeRow, width: int, style: Style) -> RowBox:
     left = style.px(14 + 18 + 10)
     inner = width - left - style.px(14)
     y = style.px(12)
-    title = label(style, row.title, "semibold", "text", inner)
+    light = not row.detail and not row.actions
+    title = label(style, row.title, "body" if light else "semibold", "text", inner)
     title.move(left, y)
     title.sep = "\n\n"
     flow.items.append(title)

@@ -53,6 +53,8 @@ class Geometry(QListView):
         self._asked = False
         self._held = (-1, 0)  # row and offset at the top when last settled
         self._last = 0
+        self._soon = QTimer(self, interval=0, singleShot=True)
+        self._soon.timeout.connect(self._settle_now)
         self._turning = QTimer(self, interval=_TURN_MS)
         self.jump = JumpButton(self.viewport())
         self.jump.clicked.connect(self.jump_to_end)
@@ -118,6 +120,15 @@ class Geometry(QListView):
         self._last = self.value()
         self.jump.place(self.stick, self.unread)
         self.mind()
+
+    def settle_soon(self) -> None:
+        """Settle when what is going on now is over."""
+        if not self._soon.isActive():
+            self._soon.start()
+
+    def _settle_now(self) -> None:
+        self.settle()
+        self.viewport().update()
 
     def _settle_end(self) -> bool:
         visible = self.viewport().height()

@@ -96,7 +96,7 @@ def gap(before: Row | None, row: Row, now: Style) -> int:
     if isinstance(row, ToolRow) and isinstance(before, ToolRow):
         return 0
     if isinstance(before, HeaderRow):
-        return now.px(6)
+        return now.px(12 if before.expanded and before.thinking else 6)
     if isinstance(row, UserRow | HeaderRow | CompactionRow):
         return now.gap
     return now.px(12)

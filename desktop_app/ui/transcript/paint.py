@@ -10,7 +10,7 @@ from PySide6.QtGui import QPainter
 from .codebox import CodeBox
 from .items import Paint
 from .rowbox import RowBox
-from .rows import HeaderRow, UserRow
+from .rows import HeaderRow, ToolRow, UserRow
 from .style import box, style
 
 if TYPE_CHECKING:
@@ -34,10 +34,9 @@ def paint(view: TranscriptView, p: QPainter, clip: QRect) -> bool:
     del offset
     while number < len(view.heights) and y <= clip.bottom():
         row_box = view.boxes.get(view.rows, number)
-        if row_box.height != view.heights[number]:
-            # Only when something was painted that was not settled before: settle soon.
-            view.heights.set(number, row_box.height)
         done = _row(view, context, number, row_box, y) and done
+        if view.heights.set(number, row_box.height):
+            view.settle_soon()  # something was painted that had not been laid out before
         y += view.heights[number]
         number += 1
     return done
@@ -51,11 +50,6 @@ def _row(view: TranscriptView, c: Paint, number: int, row_box: RowBox, y: int) -
     c.focus = view.keys.zone if view.keys.zone_row == row.id else None
     focused = view.keys.shows(number)
     c.row_hover = isinstance(row, HeaderRow | UserRow) and (view.mouse.head_id == row.id or focused)
-    if focused:
-        rect = QRectF(
-            left - 8, y + row_box.pad_top - 4, c.width + 16, row_box.height - row_box.pad_top + 8
-        )
-        box(c.p, rect, c.style.px(8), None, c.style.color("focus"))
     if row_box.background is not None:
         row_box.background(c, left, y + row_box.pad_top, row_box.height - row_box.pad_top)
     done = True
@@ -77,4 +71,13 @@ def _row(view: TranscriptView, c: Paint, number: int, row_box: RowBox, y: int) -
             item.paint(c, left + row_box.x, oy)
     if row_box.foreground is not None:
         row_box.foreground(c, left, y + row_box.pad_top, row_box.height - row_box.pad_top)
+    if focused:
+        _focus(c, isinstance(row, ToolRow), row_box, left, y)
     return done
+
+
+def _focus(c: Paint, joined: bool, row_box: RowBox, left: int, y: int) -> None:
+    """The outline of the current row: inside a joined card, else a little around the row."""
+    rect = QRectF(left, y + row_box.pad_top, c.width, row_box.height - row_box.pad_top)
+    rect = rect.adjusted(2, 2, -2, -2) if joined else rect.adjusted(-8, -4, 8, 4)
+    box(c.p, rect, c.style.px(6 if joined else 8), None, c.style.color("focus"))

@@ -18,6 +18,7 @@ from .items import Item, Paint, Zone
 from .rowbox import Painter, RowBox, Section
 from .rows import ToolRow
 from .style import Style, box, hline
+from .terminal import terminal, visible
 
 LINES = 12
 """Lines of output shown before "Show all"."""
@@ -75,7 +76,7 @@ class ToolHead(Item):
         name = elide(style, "semibold", row.name, max(style.px(60), (right - left) * 0.5))
         left += draw_text(p, style, left, y, self.h, name, "semibold", "text") + style.px(8)
         if row.summary:
-            line = row.summary.replace("\n", " \u23ce ")[:600]
+            line = visible(row.summary.replace("\n", " \u23ce ")[:600])
             text = elide(style, "mono", line, right - style.px(12) - left, middle=True)
             draw_text(p, style, left, y, self.h, text, "mono", "muted")
 
@@ -198,6 +199,8 @@ def _content(row: ToolRow, width: int, style: Style, old: dict[str, CodeBox]) ->
     if row.arguments and not row.diff:
         if titled:
             put(_Title(w=width, h=style.px(26), label=tr("Arguments")), 0)
+        if not titled:
+            put(_Gap(w=width, h=1, line=True), 0)
         put(code("arguments", row.arguments.rstrip("\n"), "json", LINES), 1)
     if row.diff:
         text, lines = parse_diff(row.diff)
@@ -213,10 +216,13 @@ def _content(row: ToolRow, width: int, style: Style, old: dict[str, CodeBox]) ->
     if row.output:
         if titled:
             put(_Title(w=width, h=style.px(26), label=tr("Output")), 0)
+        else:
+            put(_Gap(w=width, h=1, line=True), 0)
         text = row.output.rstrip("\n")
         running = row.status in BUSY
         if running and text.count("\n") >= LINES:
             text = "\n".join(text.rsplit("\n", LINES)[1:])
+        text = terminal(text)
         out = code("output", text, "", 0 if running else LINES)
         out.danger = row.status == "error"
         out.caret = running

@@ -157,11 +157,7 @@ class TranscriptView(Geometry):
         self._held = (-1, 0)
         if not self.stick and end < at:
             self._hold(self.top_pad() + self.heights.sum(at - (end - start + 1)) + offset)
-        QTimer.singleShot(0, self, self._after_removal)
-
-    def _after_removal(self) -> None:
-        self.settle()
-        self.viewport().update()
+        self.settle_soon()
 
     def dataChanged(self, top: Index, bottom: Index, roles: Any = ()) -> None:
         if QAccessible.isActive():

@@ -647,3 +647,27 @@ def test_nothing_turns_when_nothing_runs(make, theme) -> None:
     view.rows.update(row)
     settle(view)
     assert not view._turning.isActive()
+
+
+def test_scrolled_pixels_are_the_painted_pixels(make) -> None:
+    """Scrolling moves pixels instead of painting them again: the result must be the same."""
+    view = make([*(MarkdownRow(f"m{i}", EN) for i in range(10)), MarkdownRow("g", "", True)])
+
+    def on_screen():
+        settle(view)
+        image = view.screen().grabWindow(view.winId()).toImage().copy(view.viewport().geometry())
+        return image.convertToFormat(image.Format.Format_RGB32)
+
+    def painted():
+        return view.viewport().grab().toImage().convertToFormat(on_screen().Format.Format_RGB32)
+
+    for at in range(0, len(EN) * 2, 9):
+        view.rows.extend_text("g", (EN * 2)[at : at + 9])
+        settle(view)
+    assert on_screen() == painted()
+    view.jump.setVisible(False)
+    for step in (-60, -35, 20, -110):
+        bar = view.verticalScrollBar()
+        bar.setValue(bar.value() + step)
+        settle(view)
+    assert on_screen() == painted()
