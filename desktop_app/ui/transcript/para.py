@@ -119,6 +119,8 @@ class Para(Item):
 
         text = self.styled.text
         before: dict[int, int] = {}
+        if self._bidi:
+            pad = 0  # on which side the space falls is not certain there
         for run in self.styled.runs:
             if run.flags & (CODE | CHIP) and run.start:
                 before[run.start - 1] = 0
@@ -184,6 +186,8 @@ class Para(Item):
                 for rect in self.rects(run.start, run.start + run.length):
                     rect = rect.translated(ox, oy)
                     inner = rect.adjusted(-pad, 0, 0, 0)
+                    if self._bidi:
+                        inner = rect.adjusted(-2, 0, 2, 0)
                     height = style.px(18)
                     top = inner.center().y() - height / 2
                     chip = QRectF(inner.x(), round(top), inner.width(), height)

@@ -671,3 +671,43 @@ def test_scrolled_pixels_are_the_painted_pixels(make) -> None:
         bar.setValue(bar.value() + step)
         settle(view)
     assert on_screen() == painted()
+
+
+def test_a_lexer_that_is_not_there_yet_colours_the_code_when_it_comes(make, qtbot) -> None:
+    highlight.lexers.known.pop("lua", None)
+    highlight.lexers._loading.discard("lua")
+    view = make([MarkdownRow("m", "```lua\nlocal x = 'a'\n```")])
+    (code,) = [item for _, _, _, item in view.box(0).items() if item.text]
+    qtbot.waitUntil(lambda: bool(code._hl.lines), timeout=10_000)
+    assert code._hl.lines[0][0] == (0, 5, "k")
+
+
+def test_code_wider_than_the_column_scrolls_sideways(make) -> None:
+    view = make([MarkdownRow("m", "```\n" + "long " * 100 + "\n```")])
+    (code,) = [item for _, _, _, item in view.box(0).items() if item.text]
+    assert code.overflow() > 0
+    assert code.wheel(200)
+    assert code.scroll_x == 200
+    assert code.wheel(1e6)
+    assert not code.wheel(10)
+
+
+def test_opening_and_closing_a_tool_leaves_the_card_as_it_was(make) -> None:
+    """Opening one tool of a joined card leaves its neighbours as they are."""
+    rows = [ToolRow(f"t{i}", "Read", "file-text", f"{i}.py", "success") for i in range(3)]
+    view = make(rows)
+    before = view.heights.values[:]
+    view.toggle("t1")
+    view.toggle("t1")
+    assert view.heights.values == before
+
+
+def test_a_paragraph_of_ten_thousand_letters_catches_up(make, qtbot) -> None:
+    view = make([MarkdownRow("g", "", True)])
+    for _ in range(400):
+        view.rows.extend_text("g", "**bold** and `code` words ")
+
+    def shown() -> int:
+        return sum(len(item.text or "") for _, _, _, item in view.box(0).items())
+
+    qtbot.waitUntil(lambda: shown() > 400 * 19, timeout=10_000)
