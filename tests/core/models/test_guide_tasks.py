@@ -29,6 +29,16 @@ LOOKING = [
         ["Glob", "Read"],
         ["| day | city | amount |", "| 1 | Lyon | 10 |"],
     ),
+    ("last 2 lines of contract.txt", ["Glob", "Read", "Read"], ["lines 3 to 4", "ends in 2026"]),
+    ("notes 里有几个文件", ["Glob"], ["**2 个文件**"]),
+    (
+        "summarise meeting.md and 会议记录.md",
+        ["Glob", "Glob", "Read", "Read"],
+        ["滞纳金", "late fee"],
+    ),
+    ("is there anything about liability in the notes folder?", ["Grep"], ["in none of the files"]),
+    ("thanks!", [], ["You are welcome."]),
+    ("write me a poem", [], ["What shall I write"]),
     ("读会议记录", ["Glob", "Read"], ["> 滞纳金从五月开始。"]),
     ("how many csv files are there?", ["Glob"], ["**3 files**"]),
     ("一共有几个文件", ["Glob"], ["**8 个文件**"]),
@@ -88,6 +98,7 @@ async def test_what_is_asked_is_found_and_told(
         ("把“你好”写入 greeting.txt", "greeting.txt", "你好\n"),
         ("记个笔记：钥匙在抽屉里", "笔记.md", "钥匙在抽屉里\n"),
         ("make a note: buy milk; then call Bob", "note.md", "buy milk; then call Bob\n"),
+        ('write "deep" to new/folder/deep.txt', "new/folder/deep.txt", "deep\n"),
         ("create a file empty.txt", "empty.txt", ""),
         ("create a file plan.md", "plan.md", "# Plan\n"),
     ],
@@ -158,6 +169,24 @@ async def test_rename_is_one_command_that_is_asked_for(
     assert (folder.root / new).read_text("utf-8") == before
     assert old not in folder.files()
     assert f"`{new}`" in played.text
+
+
+@pytest.mark.parametrize(
+    ("text", "there"),
+    [
+        ("move contract.txt to inbox", "inbox/contract.txt"),
+        ("把 contract.txt 移到 合同 文件夹", "合同/contract.txt"),
+        ("move all images into a folder called pictures", "pictures/scan-2026-04-02.png"),
+        ("make a folder called archive", "archive"),
+        ("新建一个文件夹叫 归档", "归档"),
+    ],
+)
+async def test_files_move_and_folders_are_made_when_allowed(
+    text: str, there: str, guide: GuideModel, folder: Folder
+):
+    await play(guide, text, folder)
+    assert [name for name, _ in folder.asked] == ["Bash"]
+    assert (folder.root / there).exists()
 
 
 async def test_rename_never_replaces_a_file(guide: GuideModel, folder: Folder):

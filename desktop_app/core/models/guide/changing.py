@@ -9,7 +9,7 @@ from collections.abc import Generator
 from typing import Any
 
 from .engine import Answer, Plan, Stopped, Want, World, call
-from .locate import MANY, choose, kinds_glob, literal, need, one_file
+from .locate import MANY, candidates, choose, is_there, kinds_glob, literal, need, one_file
 from .looking import grep_args, grouped, where
 from .markdown import LANGUAGES, code, extension, fence, number, table
 from .parse import hits, numbered, paths
@@ -98,13 +98,19 @@ def _report(world: World, topic: str) -> Text:
 
 
 def write(world: World, previous: Answer | None = None) -> Plan:
+    slots = world.request.slots
+    given = {"file", "name", "content", "topic"} & {k for k, v in slots.items() if v}
+    if not given and not (previous and previous.body):
+        return Answer(word(world.lang, "write.which"), failed=True)
+    if slots.get("append") and not {"content", "topic"} & given and not previous:
+        return Answer(word(world.lang, "write.empty", file=code(target_of(world))), failed=True)
     file = target_of(world)
     say = word(world.lang, "say.write", file=code(file))
-    there = paths(need(world, (yield call("Glob", say, pattern=literal(file), head_limit=5))[0]))
-    append = bool(world.request.slots.get("append"))
+    there = yield from is_there(world, file, say)
+    append = bool(slots.get("append"))
     content = yield from content_of(world, file, previous)
     added = content
-    if file in there:
+    if there:
         if not append:
             append = yield from _add_or_replace(world, file)
         done = need(world, (yield call("Read", file_path=file))[0])
@@ -114,7 +120,7 @@ def write(world: World, previous: Answer | None = None) -> Plan:
     need(world, done)
     written = str(done.args.get("content", content))  # the person may have edited it
     file = str(done.args.get("file_path", file))
-    grown = append and file in there
+    grown = append and there
     key = "write.added" if grown else "write.done"
     head = word(world.lang, key, file=code(file), n=number(len(written.splitlines())))
     lines = (added if grown else written).rstrip("\n").split("\n")
@@ -169,14 +175,15 @@ def rename(world: World) -> Plan:
         return Answer(word(world.lang, "rename.newname", file=code(str(source))), failed=True)
     path = yield from one_file(world, str(source), word(world.lang, "choose"))
     dest = str(slots["dest"]).removeprefix("./")
+    if into := slots.get("into"):  # moved as it is, under the name that it has
+        dest = f"{into}/{path.rsplit('/', 1)[-1]}"
     if not extension(dest) and extension(path):
         dest = f"{dest}.{extension(path)}"
     if "/" not in dest and "/" in path:
         dest = f"{path.rsplit('/', 1)[0]}/{dest}"
     if dest == path:
         return Answer(word(world.lang, "rename.same"), "", [path])
-    there = need(world, (yield call("Glob", pattern=literal(dest), head_limit=5))[0])
-    if dest in paths(there):
+    if (yield from is_there(world, dest)):
         return Answer(word(world.lang, "rename.taken", b=code(dest)), failed=True)
     about = f"Rename {path} to {dest}"
     say = word(world.lang, "say.rename")
@@ -203,15 +210,28 @@ def _rename_kind(world: World, old: str, new: str) -> Plan:
     return Answer(text, f"{text}\n\n{plan}\n", [b for _, b in moves])
 
 
+def _new_folder(world: World, name: str) -> Plan:
+    command = f"mkdir -p -- {shlex.quote(name)}"
+    need(world, (yield call("Bash", command=command, description=f"Make the folder {name}"))[0])
+    text = word(world.lang, "org.made", folder=code(f"{name}/"))
+    return Answer(text, text + "\n")
+
+
 def organise(world: World) -> Plan:
     slots: dict[str, Any] = world.request.slots
+    if made := slots.get("folder"):
+        return (yield from _new_folder(world, str(made)))
     folder = slots.get("path")
     exts: list[str] = slots.get("exts") or []
     base = f"{folder}/" if folder else ""
     if dest := slots.get("dest"):
-        pattern = kinds_glob(exts, folder)
-        found = need(world, (yield call("Glob", pattern=pattern, head_limit=MANY))[0])
-        moves = [(p, f"{dest}/{p.rsplit('/', 1)[-1]}") for p in sorted(paths(found))]
+        if name := slots.get("name"):
+            which = yield from candidates(world, str(name))
+        else:
+            pattern = kinds_glob(exts, folder)
+            found = need(world, (yield call("Glob", pattern=pattern, head_limit=MANY))[0])
+            which = sorted(paths(found))
+        moves = [(p, f"{dest}/{p.rsplit('/', 1)[-1]}") for p in which]
     else:
         pattern = f"{literal(base)}*"
         found = need(world, (yield call("Glob", pattern=pattern, head_limit=MANY))[0])

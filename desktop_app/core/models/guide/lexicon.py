@@ -49,7 +49,9 @@ _EN: dict[str, list[tuple[int, str]]] = {
         (4, r"\b(?:folder|directory) (?:structure|tree)\b|\bfile (?:list|tree)\b"),
         (6, rf"\boverview of (?:all |the |our |my |every )*{_THING}"),
         (4, r"\b(?:show|display|view)\b[^FQ]*G"),
-        (2, rf"\b(?:show|tell)\b.*\b{_THING}\b(?!.*[FQ])"),
+        (3, rf"\b(?:show|tell)\b.*\b{_THING}\b(?!.*[FQ])"),
+        (8, r"\b(?:open|show|view|look (?:in|into|inside))\b[^FQ]*\b(?:folder|directory)\b"),
+        (8, r"\bwhat(?:'s| is) this (?:folder|directory|workspace|project)\b"),
     ],
     "find": [
         (3, r"\b(?:find|locate|where(?:'s|s| is| are| did| was| can)|looking for|look for)\b"),
@@ -74,6 +76,7 @@ _EN: dict[str, list[tuple[int, str]]] = {
         (5, r"\b(?:talks?|says?|writes?|speaks?) (?:\w+ )?about\b|\brefers? to\b"),
         (4, r"\b(?:find|look(?:ing)? (?:for|through)|where)\b.*Q"),
         (4, r"\b(?:find|look for|where)\b.*\b(?:word|phrase|text|term|string)s?\b"),
+        (6, r"\b(?:anything|something|info(?:rmation)?|details?) (?:about|on|regarding)\b"),
         (4, r"\b(?:phrase|term|string)\b|\bthe words? Q"),
         (5, r"\blines? (?:with|containing|that (?:contain|have|match)|matching)\b"),
         (
@@ -93,6 +96,7 @@ _EN: dict[str, list[tuple[int, str]]] = {
         (6, r"\bcontents? of\b.*F"),
         (4, r"\b(?:first|last|top) \d+ (?:lines?|rows?)\b"),
         (4, r"\blines? \d+\b"),
+        (5, r"\b(?:tail|head|end|beginning|start) of\b"),
     ],
     "count": [
         (9, r"\bhow (?:many|much|often)\b"),
@@ -137,6 +141,7 @@ _EN: dict[str, list[tuple[int, str]]] = {
         (12, r"\b(?:should|could|can|must|shall) F (?:\w+ )?be (?:called|named)\b"),
         (12, r"\b(?:call|name) (?:the file )?F (?:as |to )?F"),
         (14, r"\bgive F (?:a|the) (?:new )?name\b"),
+        (14, r"\bmove (?:the file )?F (?:to|into)\b"),
         (12, r"X\b.*\b(?:become|into|to) X|X (?:files? )?(?:should |to )?become X"),
     ],
     "organise": [
@@ -150,6 +155,7 @@ _EN: dict[str, list[tuple[int, str]]] = {
         (9, r"\b(?:clean|tidy) ?up\b|\bgroup\b|\barrange\b"),
         (10, r"\bmove\b.*\b(?:into|to|in)\b.*\b(?:folders?|director(?:y|ies))\b"),
         (5, r"\bmess(?:y)?\b"),
+        (14, r"\b(?:create|make|add|new)\b(?: \w+){0,3} (?:folder|directory) (?:called|named)\b"),
         (5, r"\b(?:folder|directory) (?:per|for each|for every)\b"),
     ],
     "explain": [
@@ -175,7 +181,9 @@ _ZH: dict[str, list[tuple[int, str]]] = {
     "list": [
         (5, r"列出|列一下|列下|列一列|列表|清单|\bls\b"),
         (3, rf"列[^FQ]*{_ZTHING}"),
-        (5, rf"(?:显示|看看|展示)[^FQ]*(?:所有|全部|一切|G|{_ZTHING})(?!.*[FQ])"),
+        (5, rf"(?:显示|看看|展示)[^FQ]*(?:所有|全部|一切|G|{_ZTHING}(?<!的内容))(?!.*[FQ])"),
+        (9, r"(?:打开|看看|查看|显示|看)[^FQ]*(?:文件夹|目录)(?:里|的|$)"),
+        (8, r"这个?(?:文件夹|目录|工作区|项目)是(?:干|做|关于)"),
         (
             5,
             rf"(?:有|是)(?:哪些|什么|些什么|啥){_ZTHING}?(?!.*(?:功能|区别|不同|差|"
@@ -205,7 +213,8 @@ _ZH: dict[str, list[tuple[int, str]]] = {
         (5, r"(?:找|查找|搜)[^名]*Q"),
         (5, r"(?:这个词|这几个字|两个字|几个字|字样|关键词)"),
         (7, r"哪里(?:写|有写|说|提)|哪儿(?:写|说|提)"),
-        (6, r"关于.+?(?:怎么|如何|是怎么)说"),
+        (6, r"关于.+?(?:怎么|如何)(?:说|写|讲|规定)"),
+        (6, r"(?:有没有|有无|是否|是不是)(?:写|提|说|规定|讲|包含|含有)"),
         (5, r"(?:的行|那些行)"),
     ],
     "read": [
@@ -214,6 +223,7 @@ _ZH: dict[str, list[tuple[int, str]]] = {
         (4, r"读取|读一下|读一读|打开|查看|读"),
         (7, r"F ?(?:里|里面|中|里头)?(?:写的|写了|说了|都写|都说|有)(?:是)?(?:什么|啥)"),
         (5, r"F ?的内容"),
+        (6, r"(?:看看|看一下|查看|显示|打开)(?!.*(?:文件夹|目录|工作区|这里))[^FQ]+的内容"),
         (5, r"前 ?\d+ ?行|第 ?\d+ ?(?:到|至|-|~) ?(?:第 ?)?\d+ ?行|第 ?\d+ ?行|最后 ?\d+ ?行"),
     ],
     "count": [
@@ -248,9 +258,11 @@ _ZH: dict[str, list[tuple[int, str]]] = {
         (18, r"重命名|改名|更名|改叫|\brename\b|\bmv F F"),
         (16, r"名字[^F]*(?:改|换)|(?:改|换)(?:个|成|一个)?名字?|改个名"),
         (14, r"F[^F]*(?:以后|今后|从现在起)?[^F]*就?叫(?:做)? ?F"),
+        (16, r"F ?(?:移|挪|搬|放)(?:动)?(?:到|进)"),
         (14, r"X[^X]*(?:改|变|换)(?:成|为) ?X|(?:后缀|扩展名)[^。]*(?:改|换)"),
     ],
     "organise": [
+        (14, r"(?:新建|创建|建立|建)(?:一个|个)?[^F]{0,6}(?:文件夹|目录)(?:叫|名为|,)"),
         (13, r"整理|收拾|归类|归档|分类|分组|归到|归置|分门别类"),
         (10, r"按(?:照)?(?:类型|日期|月份|时间|后缀|扩展名|种类|年份)"),
         (12, r"(?:移|放|挪|分|搬)[^F]*(?:文件夹|目录)"),

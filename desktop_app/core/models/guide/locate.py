@@ -34,6 +34,12 @@ def literal(path: str) -> str:
     return re.sub(r"[*?\[\]{}]", "?", path.removeprefix("./"))
 
 
+def is_there(world: World, path: str, say: str = "") -> Generator[Want, list[Done], bool]:
+    """Whether a file of exactly this path exists; in a folder that does not, it does not."""
+    done = (yield call("Glob", say, pattern=literal(path), head_limit=5))[0]
+    return done.state != "error" and path in paths(need(world, done))
+
+
 def names_glob(wanted: str) -> str:
     """A glob for files whose name has one of the words of ``wanted``."""
     wanted = wanted.strip("./ ")

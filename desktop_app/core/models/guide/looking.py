@@ -13,7 +13,7 @@ from .locate import MANY, candidates, kinds_glob, literal, need, one_file
 from .markdown import LANGUAGES, cell, code, extension, fence, number, quote, table
 from .parse import Hit, hits, numbered, paths
 from .text import QUOTE
-from .transcript import Done, is_part, was_cut, whole_in
+from .transcript import Done, is_part, total_lines, was_cut, whole_in
 from .words import word
 
 SHOWN_FILES = 40
@@ -222,15 +222,13 @@ def read(world: World) -> Plan:
     say = word(world.lang, "say.read", file=code(str(wanted)))
     path = yield from one_file(world, str(wanted), word(world.lang, "choose"), say)
     args: dict[str, Any] = {"file_path": path, "limit": slots.get("limit") or READ_LINES}
-    if "last" in slots:
-        args["limit"] = 2000
+    if last := slots.get("last"):  # the first line says how many there are
+        start = need(world, (yield call("Read", file_path=path, limit=1))[0])
+        args |= {"offset": max(1, (total_lines(start) or 1) - int(last) + 1), "limit": int(last)}
     if offset := slots.get("offset"):
         args["offset"] = offset
     done = need(world, (yield call("Read", **args))[0])
-    lines = numbered(done)
-    if last := slots.get("last"):
-        lines = lines[-int(last) :]
-    return _shown(world, done, path, lines)
+    return _shown(world, done, path, numbered(done))
 
 
 def _shown(world: World, done: Done, path: str, lines: list[tuple[int, str]]) -> Answer:

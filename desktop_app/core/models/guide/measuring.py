@@ -227,7 +227,9 @@ def summarise(world: World) -> Plan:
     if not wanted and slots.get("refers") and not slots.get("all"):
         wanted = world.transcript.last_file
     files: list[str]
-    if wanted and not slots.get("all"):
+    if len(named := world.request.texts("files")) > 1:
+        files = yield from both_files(world, named[:MOST_FILES], word(world.lang, "choose"), say)
+    elif wanted and not slots.get("all"):
         files = [(yield from one_file(world, str(wanted), word(world.lang, "choose"), say))]
     else:
         files = yield from _several(world, slots, say)

@@ -30,6 +30,8 @@ def decide(request: ModelRequest) -> Want | Answer:
 
 def _reply(transcript: Transcript, tools: frozenset[str]) -> Want | Answer:
     asked = recognise(transcript.request)
+    if re.match(r"\W*(?:thanks|thank you|thx|谢谢|多谢)", transcript.request, re.I):
+        return Answer(word(asked.lang, "thanks"))
     if asked.intent == "explain" or not transcript.request:
         return Answer(introduce(asked.lang))
     spoken = asked.slots.get("refers") or pronoun(asked.slots.get("file"))

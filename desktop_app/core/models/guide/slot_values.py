@@ -55,8 +55,12 @@ def folder_in(masked: Masked) -> str | None:
         rf" (?:by|for|to|into|and)\b|[{CJK}])",
         r"\b(?:organi[sz]e|tidy(?: up)?|sort|clean up|arrange|group|list|declutter)"
         r" (?:the |my )?([A-Za-z][\w\-]*)(?= (?:by|into)\b| ?[?.!]*$)",
+        r"\bshow (?:me )?(?:the |my )?([A-Za-z][\w\-]*)(?= ?[?.!]*$)",
+        r"(?:把|将) ?([A-Za-z][\w\-]*) ?(?:整理|收拾|归类|归档|分类|清理)",
+        r"(?:整理|收拾|清理)(?:一下|下)? ?([A-Za-z][\w\-]*)(?= ?$|[,.])",
         r"([A-Za-z][\w\-]*) ?(?:目录|文件夹)",
         r"(?:在|把|将|出|下) ?([A-Za-z][\w\-]*) ?(?:里面|里|下面|下|中)",
+        r"^([A-Za-z][\w\-]*) ?(?:里面|里|下面|下|中)",
         rf"(?:在|把|将) ?([{CJK}]{{1,12}}?)(?:文件夹|目录)(?:里|下|中)",
     )
     for pattern in patterns:
@@ -71,6 +75,7 @@ _ORDINARY = frozenset(
     re.findall(
         r"\S+",
         """
+        about
         all and by chinese clean contents csv detail directories documents down english
         everything file files folder folders full general here images is it items lines
         list ls markdown mind name names note now of on order organise
@@ -97,6 +102,10 @@ def lines_in(text: str) -> dict[str, int]:
         return {"limit": int(m.group(1) or m.group(2))}
     if m := re.search(r"(?:last|final|bottom) (\d+) (?:lines?|rows?)|最后 ?(\d+) ?行", text):
         return {"last": int(m.group(1) or m.group(2))}
+    if re.search(r"\b(?:tail|end) of\b|末尾|结尾", text):
+        return {"last": 10}
+    if re.search(r"\b(?:head|beginning|start) of\b|开头", text):
+        return {"limit": 10}
     if m := re.search(r"\bline (\d+)\b|第 ?(\d+) ?行", text):
         return {"offset": int(m.group(1) or m.group(2)), "limit": 1}
     return {}
@@ -159,6 +168,9 @@ _QUERY = (
     r"\b(?:with|that (?:have|match))\b (?:the )?(.+?)(?: (?:in|inside|within) .*)?$",
     r"\bwhere (?:is|are|was) (.+?) (?:mentioned|named|used|written)",
     r"\bsay (.+?)$",
+    r"\b(?:anything|something|info(?:rmation)?|details?) (?:about|on|regarding) (.+?)"
+    r"(?: (?:in|inside|within) .*)?$",
+    r"(?:有没有|有无|是否|是不是)(?:写了?|提到?|说|规定|讲|包含|含有)(.+?)$",
     r"\bfind (?:all |every )?(?:mentions? of |occurrences? of )?(.+?)(?: (?:in|inside|"
     r"within) .*)?$",
     r"\bhow (?:often|many times) (?:is|are|does|do|did) (?:the word |the phrase )?(.+?)"

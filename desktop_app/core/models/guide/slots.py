@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from .slot_values import (
@@ -127,7 +128,19 @@ def _count(masked: Masked) -> dict[str, Any]:
         out["what"] = "lines"
     else:
         out["what"] = "files"
+    inside = out["what"] in ("lines", "words") and not {"file", "exts", "glob"} & set(out)
+    if inside and (target := first_of(masked, _COUNTED)):
+        out["file"] = target
     return out
+
+
+_COUNTED = (
+    r"\bhow many (?:rows|lines|words|characters)\w*(?: of \w+)? (?:are (?:there )?in|does|"
+    r"do|has|in)"
+    r" (?:the )?(?!each|every|all|them|these|it\b)(.+?)(?: have| contain)?$",
+    r"^(?:请|麻烦|统计|数一下|数数)?([^它各每所]+?)(?:里|中)?(?:共|一共|总共)?有?(?:多少|"
+    r"几)个?(?:行|字|词)",
+)
 
 
 def _compare(masked: Masked) -> dict[str, Any]:
@@ -153,6 +166,9 @@ def _compare(masked: Masked) -> dict[str, Any]:
 
 def _summarise(masked: Masked) -> dict[str, Any]:
     out = scope_in(masked)
+    names = [m.text for m in masked.of("file")]
+    if len(names) > 1:
+        out["files"] = names
     if "file" not in out and (quotes := masked.of("quote")):
         out["file"] = quotes[0].text
     if "file" not in out and re.search(r"\ball\b|\bevery\b|所有|全部", masked.text):
@@ -161,13 +177,17 @@ def _summarise(masked: Masked) -> dict[str, Any]:
             out["notes"] = True
     elif "file" not in out and (target := _target(masked)):
         out["file"] = target
+        parts = [clean(p) for p in re.split(r" and (?:the )?|, ?|[和与跟]", target)]
+        if len(parts) > 1 and all(parts):
+            out["files"] = parts
     return out
 
 
 _CONTENT = re.compile(
     r"(?:\b(?:that says|saying|containing|with the (?:text|content|words?)|which says|reading)\b|"
     r"\bwith(?= [^\ue000]*$)|"
-    r"内容(?:是|为)?|写上|写着|里面写)\s*[::]?\s*(.+)$|:\s*(.+)$|\b(?:down|note) that (.+)$",
+    r"内容(?:是|为|如下|(?=\s*:))|写上|写着|里面写)\s*:?\s*(.+)$|:\s*(.+)$|\b(?:down|"
+    r"note) that (.+)$",
     re.S | re.I,
 )
 
@@ -230,10 +250,22 @@ def _write(masked: Masked) -> dict[str, Any]:
     return out
 
 
+_INTO = re.compile(
+    r"\bmove\b.* (?:to|into) (?:the |a )?(?:folder )?([\w\-]+|\ue003)(?: folder| directory)?\s*$"
+    r"|(?:移|挪|搬|放)(?:动)?(?:到|进) ?([\w\-]+?|\ue003) ?(?:文件夹|目录)?(?:里|中)?$",
+    re.I,
+)
+
+
 def _rename(masked: Masked) -> dict[str, Any]:
     names = [m.text for m in masked.of("file", "quote")]
     if len(names) >= 2:
         return {"source": names[0], "dest": names[1]}
+    into = _INTO.search(masked.text)
+    if names and into:
+        folder = masked.unmask(*into.span(1 if into.group(1) else 2)).strip("/")
+        name = names[0].rsplit("/", 1)[-1]
+        return {"source": names[0], "dest": f"{folder}/{name}", "into": folder}
     exts = exts_in(masked)
     both = re.findall(r"\.?\b([A-Za-z0-9]{1,5})\b", masked.text)
     if len(masked.of("ext")) >= 2:
@@ -259,24 +291,38 @@ def _rename(masked: Masked) -> dict[str, Any]:
     return out
 
 
+_NEW_FOLDER = (
+    r"\b(?:create|make|add|new)\b[^\ue000]*? (?:folder|directory) (?:called|named) (.+)$",
+    r"(?:新建|创建|建立|建)[^\ue000]{0,8}?(?:文件夹|目录)(?:,?叫做?|,?名为) ?(.+)$",
+)
+
+
+_DEST = re.compile(
+    r"(?:into|to|in) (?:a |the )?(?:folder|directory) (?:called |named )?([\w\-]+)"
+    r"|(?:into|to) (?:the |a )?([\w\-]+) (?:folder|directory)"
+    r"|(?:移到|放到|挪到|搬到|放进) ?([A-Za-z][\w\-]*|[\u4e00-\u9fff]{1,12}?) ?(?:文件夹|目录)",
+    re.I,
+)
+
+
 def _organise(masked: Masked) -> dict[str, Any]:
     out: dict[str, Any] = {}
     text = masked.text
+    if made := first_of(masked, _NEW_FOLDER):
+        return {"folder": made}
     by_date = re.search(r"\b(?:dates?|months?|years?|monthly|day)\b|日期|月份|时间|年份|月", text)
     out["by"] = "date" if by_date else "type"
+    dest = _DEST.search(text)
+    if dest and re.search(r"\bmove\b|\bput\b|移|放|挪|搬", text):
+        place = next(g for g in dest.groups() if g)
+        what = replace(masked, text=text[: dest.start()])
+        if place not in ("单独的", "一个", "独立的", "own"):
+            if exts := exts_in(what):
+                return {"by": "type", "exts": exts, "dest": place}
+            if name := first_of(what, (r"\b(?:move|put) (.+?)(?: to| into)?$", r"(?:把|将)(.+?)$")):
+                return {"by": "type", "name": name, "dest": place}
     if exts := exts_in(masked):
         out["exts"] = exts
-    dest = re.search(
-        r"\b(?:called|named) ([\w\-]+)|\b(?:folder|directory) ([\w\-]+)\s*$"
-        r"|(?:移到|放到|挪到|搬到|放进) ?([A-Za-z][\w\-]*|"
-        r"[\u4e00-\u9fff]{1,12}?) ?(?:文件夹|目录)",
-        text,
-    )
-    if exts and dest and re.search(r"\bmove\b|\bput\b|移|放|挪|搬", text):
-        value = next(g for g in dest.groups() if g)
-        if value not in ("单独的", "一个", "独立的", "own"):
-            out["dest"] = value
-            return out
     if (folder := folder_in(masked)) and folder != out.get("dest"):
         out["path"] = folder
     return out

@@ -175,6 +175,10 @@ _WORDS: dict[str, tuple[str, str]] = {
         "lost.",
         "文件太长，我看不到全部，为免丢失内容，没有追加。",
     ),
+    "write.which": (
+        'What shall I write, and to which file? For example: “write "buy milk" to todo.md”.',
+        "要写什么，写到哪个文件？例如：“把“买牛奶”写到 待办.md”。",
+    ),
     "write.empty": ("What shall {file} say?", "{file} 里写什么？"),
     "write.notfound": (
         "The files say nothing about {topic}.",
@@ -204,6 +208,8 @@ _WORDS: dict[str, tuple[str, str]] = {
         "There is nothing to sort{where}: no loose files.",
         "{where}没有需要整理的散放文件。",
     ),
+    "org.made": ("Made the folder {folder}.", "已新建文件夹 {folder}。"),
+    "thanks": ("You are welcome.", "不客气。"),
     "org.images": ("images", "图片"),
     "org.documents": ("documents", "文档"),
     "org.data": ("data", "数据"),
