@@ -11,7 +11,7 @@ from desktop_app.core import events as ev
 from desktop_app.core.context.types import Breakdown, CompactionRecord
 from desktop_app.core.errors import SessionError, SlipwayError
 from desktop_app.core.ids import new_id
-from desktop_app.core.messages import DataBlock, Msg, TextBlock, ToolCallBlock
+from desktop_app.core.messages import DataBlock, HintBlock, Msg, TextBlock, ToolCallBlock
 from desktop_app.core.models.base import ChatModel, ModelInfo, ModelRequest
 from desktop_app.core.sessions.base import Journal, NewRecord, OpUpdate, SessionKey
 from desktop_app.core.state import AgentState, Mode, PermissionContext, Rule
@@ -34,6 +34,10 @@ from .toolbox import AnyTool, Toolbox, approval_from, arguments_text
 
 logger = logging.getLogger(__name__)
 
+GO_ON = (
+    "<system-reminder>Your answer broke off here. The person asks you to go on: continue from "
+    "where it stopped, without repeating what is there.</system-reminder>"
+)
 SHOWN = (
     "user.message",
     "assistant.message",
@@ -370,6 +374,8 @@ class SessionConversation:
         if resumed and self.log.now.open_reply is None:
             # Going on after an end: the same reply is open again.
             self.log.now.open_reply = reply_id
+        if resumed:
+            await self._hint_to_go_on(reply_id)
         parts = TurnParts(
             self.log,
             self.model(),
@@ -383,6 +389,22 @@ class SessionConversation:
         )
         await Turn(parts, reply_id, self._stream.emit).drive(resumed=resumed)
         await self._name_it()
+
+    async def _hint_to_go_on(self, reply_id: str) -> None:
+        """An answer that broke off in a text needs a word after it: models expect to be spoken to
+        last."""
+        tail = self.state.context[-1] if self.state.context else None
+        if tail is None or tail.id != reply_id or not tail.content:
+            return
+        if isinstance(tail.content[-1], TextBlock):
+            hint = HintBlock(hint=GO_ON, source="slipway")
+            body = {
+                "reply_id": reply_id,
+                "name": self._setting.agent.name,
+                "blocks": [hint.model_dump()],
+                "finish": "hint",
+            }
+            await self.log.append(NewRecord("assistant.message", body))
 
     async def _settle(self) -> None:
         """Close what an earlier turn left open, before something new begins."""

@@ -7,8 +7,10 @@ state, keeps the account, decides by the marks, and makes compactions durable.
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from desktop_app.core import events as ev
@@ -17,7 +19,7 @@ from desktop_app.core.context.applying import record_body, undo
 from desktop_app.core.context.build import Envelope, Prompt, PromptBuilder
 from desktop_app.core.context.compaction import Compactor, check_fits, decide
 from desktop_app.core.context.limits import resolve
-from desktop_app.core.context.types import Breakdown, Trigger
+from desktop_app.core.context.types import Breakdown, CompactionRecord, Trigger
 from desktop_app.core.errors import ContextError, SlipwayError
 from desktop_app.core.messages import Usage
 from desktop_app.core.models.base import ChatModel, ModelRequest, TextPart
@@ -62,6 +64,8 @@ class ContextEngine:
         self._envelope = Envelope()
         self._sent: Prompt | None = None
         self._offered = False
+        self._counted: Accounting | None = None
+        self._counting = asyncio.Lock()
         self.skills: Any = None
 
     # -- the prompt --------------------------------------------------------------------------
@@ -112,7 +116,15 @@ class ContextEngine:
         return account
 
     async def breakdown(self) -> Breakdown:
-        return self.account().breakdown(self.prompt())
+        """Who uses the window now. A long session is counted once in a thread; later calls only
+        look at what is new."""
+        account = self.account()
+        if self._counted is account:
+            return account.breakdown(self.prompt())
+        async with self._counting:
+            breakdown = await asyncio.to_thread(lambda: account.breakdown(self.prompt()))
+            self._counted = account
+            return breakdown
 
     def observe(self, usage: Usage | None) -> None:
         """The provider's count of the call that was just made."""
@@ -174,7 +186,8 @@ class ContextEngine:
                 emit(
                     ev.Offloaded("messages", kept.path, len(proposal.offloaded), kept.bytes, False)
                 )
-            await self.log.append(*staged, NewRecord("compaction", record_body(record)), draft=None)
+            body = await self._body(record)
+            await self.log.append(*staged, NewRecord("compaction", body), draft=None)
         except SlipwayError as error:
             emit(ev.CompactionFailed(trigger, error.code, error.params))
             return False
@@ -183,6 +196,22 @@ class ContextEngine:
         emit(ev.ContextChanged(await self.breakdown()))
         return True
 
+    async def _body(self, record: CompactionRecord) -> dict[str, Any]:
+        """The record's body. What an undo would put back is as long as what left: it lies beside
+        the journal as a blob, so that the journal stays quick to replay."""
+        way_back = json.dumps(record.undo, ensure_ascii=True, separators=(",", ":")).encode()
+        ref = await self.log.journal.put_blob(way_back)
+        body = record_body(replace(record, undo={}))
+        body["undo_blob"] = ref.sha256
+        return body
+
+    async def _way_back(self, record: CompactionRecord) -> dict[str, Any]:
+        """What ``_body`` put aside. SessionError ``blob.missing`` or ``blob.corrupt``."""
+        if record.undo:
+            return record.undo
+        sha = self.log.now.undo_blobs[record.gen]
+        return json.loads(await self.log.journal.get_blob(sha))
+
     async def undo(self) -> ev.Event:
         """Take the newest compaction back. ContextError ``compaction.none``, or
         ``compaction.would_not_fit`` when the former prompt and what came since are too long."""
@@ -190,7 +219,8 @@ class ContextEngine:
         if not compactions:
             raise ContextError("compaction.none")
         newest = compactions[-1]
-        former = undo(newest, self.log.now.state)
+        way_back = await self._way_back(newest)
+        former = undo(replace(newest, undo=way_back), self.log.now.state)
         prompt = PromptBuilder().build(self._envelope, former)
         breakdown = self.account().fork().breakdown(prompt)
         if breakdown.upper > breakdown.limits.usable:
@@ -199,5 +229,7 @@ class ContextEngine:
                 tokens=breakdown.upper,
                 limit=breakdown.limits.usable,
             )
-        await self.log.append(NewRecord("compaction.undone", {"gen": newest.gen}))
+        # The record carries what it puts back, so that a replay needs nothing beside the journal.
+        body = {"gen": newest.gen, "undo": way_back}
+        await self.log.append(NewRecord("compaction.undone", body))
         return ev.CompactionUndone(newest.gen)

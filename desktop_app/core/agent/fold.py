@@ -8,7 +8,7 @@ same state, field for field (invariant 7).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from desktop_app.core.context.applying import apply, record_from, undo
@@ -47,6 +47,7 @@ class Folded:
     waiting: dict[str, Waiting] = field(default_factory=dict[str, Waiting])
     decided: dict[str, bool] = field(default_factory=dict[str, bool])
     compactions: list[CompactionRecord] = field(default_factory=list[CompactionRecord])
+    undo_blobs: dict[int, str] = field(default_factory=dict[int, str])
     files: dict[str, str] = field(default_factory=dict[str, str])
     attempts: dict[str, int] = field(default_factory=dict[str, int])
     head: int = 0
@@ -257,12 +258,15 @@ def _compaction(now: Folded, body: dict[str, Any]) -> None:
     record = record_from(body)
     now.state = apply(record, now.state)
     now.compactions.append(record)
+    if sha := body.get("undo_blob"):
+        now.undo_blobs[record.gen] = str(sha)
 
 
 def _undone(now: Folded, body: dict[str, Any]) -> None:
     for at in range(len(now.compactions) - 1, -1, -1):
         if now.compactions[at].gen == int(body["gen"]):
-            now.state = undo(now.compactions[at], now.state)
+            record = replace(now.compactions[at], undo=body["undo"])
+            now.state = undo(record, now.state)
             del now.compactions[at]
             return
 
