@@ -28,8 +28,8 @@ from .snapshots import Snapshots
 
 LARGE = 256 * 1024
 """Bodies over this many bytes are kept as blobs; the row has their hash."""
-LOG_AHEAD = 2 * 1024 * 1024
-LOG_LIMIT = 1024 * 1024
+LOG_AHEAD = 1024 * 1024
+LOG_LIMIT = 512 * 1024
 LOG_MOST = 4 * 1024 * 1024
 NAME = "journal.db"
 
