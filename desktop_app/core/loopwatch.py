@@ -12,7 +12,7 @@ import heapq
 import threading
 import time
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 LIMIT_MS = 16.0
 """One frame at 60 Hz: longer than this and a person can see it."""
@@ -45,12 +45,12 @@ class LoopWatch:
         self.keep = keep
         self.count = 0
         self.over = 0
-        self._thread = 0
+        self.thread = 0
         self._heap: list[Held] = []
 
     def start(self) -> LoopWatch:
         """Begin; starting again goes on with what was recorded."""
-        self._thread = threading.get_ident()
+        self.thread = threading.get_ident()
         if self not in _watching:
             _watching.append(self)
         asyncio.Handle._run = _timed_run
@@ -101,7 +101,7 @@ def _timed_run(self: Any) -> Any:
         ms = (time.thread_time() - start) * 1e3
         thread = threading.get_ident()
         for watch in _watching:
-            if watch._thread == thread:
+            if watch.thread == thread:
                 watch.record(ms, callback)
 
 
@@ -111,7 +111,7 @@ def name_of(callback: Any) -> str:
         return callback
     task = getattr(callback, "__self__", None)
     if isinstance(task, asyncio.Task):
-        coroutine: Any = task.get_coro()
+        coroutine = cast("Any", task).get_coro()
         return f"{task.get_name()} ({getattr(coroutine, '__qualname__', coroutine)})"
     while (inner := getattr(callback, "func", None)) is not None:
         callback = inner
