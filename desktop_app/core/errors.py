@@ -52,7 +52,8 @@ class ToolFailure(SlipwayError):
 
 class ModelError(SlipwayError):
     """A model call failed; codes: model.unreachable, model.rate_limited, model.auth,
-    model.overflow, model.empty, model.cut, model.refused, model.failed."""
+    model.overflow, model.empty, model.cut, model.refused, model.failed,
+    model.unknown (no model of that id here)."""
 
 
 class SessionError(SlipwayError):

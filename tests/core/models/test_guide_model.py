@@ -30,8 +30,8 @@ async def test_an_answer_comes_word_by_word_and_ends_with_measured_usage(guide: 
     request = ModelRequest("You are helpful.", [Msg.user("who are you?")])
     parts = await collect(guide, request)
     texts = [p.text for p in parts if isinstance(p, TextPart)]
-    assert len(texts) > 100
-    assert max(len(t) for t in texts) < 40
+    assert len(texts) > 60
+    assert max(len(t) for t in texts) < 120
     finish = parts[-1]
     assert isinstance(finish, Finish)
     assert finish.reason == "stop"

@@ -35,7 +35,10 @@ if TYPE_CHECKING:
     from .engine import Call
 
 PER_MESSAGE = 4  # tokens a message costs besides its text, as chat formats do
-_PIECES = re.compile(rf"[{CJK}]{{1,3}}[，。；：、！？]?|\n+|[^\s{CJK}]+[ \t]*|[^\S\n]+")
+# A row of a table at once, else a word, or up to three Chinese characters.
+_PIECES = re.compile(
+    rf"(?m:^\|[^\n]*)|[{CJK}]{{1,3}}[，。；：、！？]?|\n+|[^\s{CJK}]+[ \t]*|[^\S\n]+"
+)
 
 
 def message_tokens(msg: Msg) -> int:
@@ -65,7 +68,7 @@ def request_tokens(request: ModelRequest) -> int:
 
 
 def pieces(text: str) -> list[str]:
-    """``text`` word by word, nothing lost."""
+    """``text`` word by word (tables row by row), nothing lost."""
     return _PIECES.findall(text)
 
 

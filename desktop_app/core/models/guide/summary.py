@@ -79,6 +79,8 @@ def _line(done: Done, lang: Lang) -> str | None:
     if done.name.startswith("Task"):
         return None
     if done.name == "Glob":
+        if not re.search(r"[*?\[{]", str(done.args.get("pattern", "")).removeprefix("**/")):
+            return None  # looking up one file is no step of its own
         return _say(lang, "glob", what=_what(done, "pattern"), n=len(paths(done)))
     if done.name == "Grep":
         per_file = done.args.get("output_mode") == "count"
@@ -95,6 +97,12 @@ def _line(done: Done, lang: Lang) -> str | None:
     return _say(lang, "other", what=_about(done))
 
 
+# Who the Guide is, is no finding.
+_OF_ITSELF = re.compile(
+    r"\*\*Guide · |^I am rules, not AI|^我是规则，不是 AI|^You are welcome|^不客气"
+)
+
+
 def _answers(messages: Sequence[Msg]) -> list[str]:
     """The Guide's (or a model's) final answers, one or two telling lines of each."""
     out: list[str] = []
@@ -103,7 +111,7 @@ def _answers(messages: Sequence[Msg]) -> list[str]:
             continue
         lines = [x.strip() for x in msg.text().splitlines()]
         lines = [x for x in lines if x and not re.match(r"^(?:```|\||#|[-*>] ?$|_)", x)]
-        if lines:
+        if lines and not _OF_ITSELF.search(lines[0]):
             out.append(_short(" ".join(x.removeprefix("- ") for x in lines[:2])))
     return out
 
