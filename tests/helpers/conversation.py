@@ -173,7 +173,7 @@ class FakeConversation:
     """See the module. ``turns`` are played in order by ``send`` and ``go_on``."""
 
     def __init__(self, turns: Iterable[Iterable[Step]] = (), *, title: str = "Returns") -> None:
-        self.key = SessionKey("me", "analyst", "s1")
+        self.key = SessionKey("me", "analyst", f"s-{title}")
         self.title = title
         self.writable = True
         self.why_readonly: tuple[str, dict[str, Any]] | None = None

@@ -20,6 +20,7 @@ from desktop_app.ui.widgets.labels import ElidedLabel, Label
 from desktop_app.ui.widgets.painting import box, hline
 
 from . import figures
+from .sources import model_label
 from .tool_words import one_line
 
 MODES: tuple[Mode, ...] = ("default", "accept_edits", "explore", "dont_ask", "bypass")
@@ -303,7 +304,7 @@ class ModelButton(Button):
         self.retranslate()
 
     def _name(self) -> str:
-        return self.model.name if self.model is not None else tr("No model")
+        return model_label(self.model) if self.model is not None else tr("No model")
 
     def retranslate(self) -> None:
         super().retranslate()

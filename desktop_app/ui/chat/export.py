@@ -11,7 +11,7 @@ from desktop_app.ui.i18n import tr
 from . import figures, tool_words
 from .fold import Fold
 from .items import CompactionItem, Item, NoticeItem, ReplyItem, TextItem, ToolItem, UserItem
-from .rows_from import Voice, compaction_detail, notice_words
+from .rows_from import Voice, agent_name, compaction_detail, notice_words
 
 _RUN = re.compile(r"`+")
 
@@ -47,7 +47,9 @@ def _part(item: Item, voice: Voice) -> str:
             return f"## {head}\n\n{item.text}{chr(10) + files if files else ''}"
         case ReplyItem():
             named = voice.model_name(item.model) if item.model else ""
-            head = " · ".join(p for p in (voice.agent, named, figures.clock(item.ts_us)) if p)
+            head = " · ".join(
+                p for p in (agent_name(voice.agent), named, figures.clock(item.ts_us)) if p
+            )
             return f"## {head}"
         case TextItem():
             stopped = f"\n\n*{tr('stopped here')}*" if item.stopped else ""

@@ -43,6 +43,20 @@ class TitleLabel(ElidedLabel):
             hline(QPainter(self), 0, self.width(), self.height() - 1, theme().color("focus"))
 
 
+class Crumb(ElidedLabel):
+    """The workspace's name; a click goes to it."""
+
+    clicked = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("", parent, tone="muted")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if self.rect().contains(event.position().toPoint()):
+            self.clicked.emit()
+
+
 class ChatHeader(Live, QWidget):
     """44 high. ``renamed(title)`` when a person gave the session another name."""
 
@@ -60,7 +74,8 @@ class ChatHeader(Live, QWidget):
         row.setContentsMargins(px(16), 0, px(10), 1)
         row.setSpacing(px(6))
         self._kind = Glyph("folder", "muted", 16)
-        self.workspace = ElidedLabel("", tone="muted")
+        self.workspace = Crumb()
+        self.workspace.clicked.connect(self.workspaceClicked)
         self.workspace.setMaximumWidth(px(180))
         self._chevron = Glyph("chevron-right", "faint", 14)
         self.title = TitleLabel()

@@ -9,6 +9,7 @@ from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from desktop_app.core.context.types import Breakdown
+from desktop_app.core.paths import paths
 from desktop_app.core.state import Mode
 from desktop_app.ui.errors import describe
 from desktop_app.ui.i18n import tr
@@ -20,6 +21,7 @@ from desktop_app.ui.widgets.base import Live
 
 from .approval import ApprovalCard
 from .composer import Composer
+from .drafts import Drafts
 from .empty import EmptyChat
 from .find_bar import FindBar
 from .gauges import usage_of
@@ -55,6 +57,7 @@ class ChatPage(Live, QWidget):
         self.view: TranscriptView | None = None
         self._views: OrderedDict[ChatViewModel, TranscriptView] = OrderedDict()
         self.work = PageWork(self)
+        self.drafts = Drafts(paths().state / "drafts.json", self)
         self.header = ChatHeader()
         self.find_bar = FindBar()
         self.empty = EmptyChat()
@@ -132,6 +135,8 @@ class ChatPage(Live, QWidget):
         self.header.set_workspace(sources.workspace_name, sources.workspace_kind)
         self.empty.set_workspace(sources.workspace_name)
         if vm is not None:
+            if not vm.draft.text and vm.conversation is not None:
+                vm.draft = self.drafts.get(vm.conversation.key)
             draft = vm.draft
             self.composer.set_content(draft.text, list(draft.attachments), draft.cursor)
         else:
@@ -140,13 +145,14 @@ class ChatPage(Live, QWidget):
         self._bottom.setVisible(vm is not None)
         self.view = self._view_of(vm) if vm is not None else None
         if vm is not None:
+            vm.set_names(sources.agent, sources.model_label, sources.count)
             self._connect(vm)
         self._refresh()
         self.work.suggest_examples()
 
     def _signals(self, vm: ChatViewModel) -> list[tuple[object, object]]:
         return [
-            (vm.opened, self._refresh),
+            (vm.opened, self._opened),
             (vm.openFailed, self._failed),
             (vm.activityChanged, self._show_activity),
             (vm.pendingChanged, self._show_pending),
@@ -213,6 +219,15 @@ class ChatPage(Live, QWidget):
         self._show_mode()
         self._show_model()
 
+    def _opened(self) -> None:
+        """The conversation is there: its draft, when nothing was typed meanwhile."""
+        vm = self.vm
+        if vm is not None and vm.conversation is not None and self.composer.is_empty:
+            draft = self.drafts.get(vm.conversation.key)
+            if draft.text or draft.attachments:
+                self.composer.set_content(draft.text, list(draft.attachments), draft.cursor)
+        self._refresh()
+
     def retranslate(self) -> None:
         self._refresh()
 
@@ -251,7 +266,7 @@ class ChatPage(Live, QWidget):
         if vm.compacting:
             return tr("Compacting…")
         if vm.waiting_model:
-            return tr("Waiting for {model}", model=vm.voice.model_name(vm.waiting_model))
+            return tr("Waiting for {model}", model=self.sources.model_label(vm.waiting_model))
         return ""
 
     def _show_pending(self) -> None:
@@ -373,6 +388,8 @@ class ChatPage(Live, QWidget):
             draft.text = self.composer.text()
             draft.attachments = self.composer.attachments()
             draft.cursor = self.composer.edit.textCursor().position()
+            if self.vm.conversation is not None:
+                self.drafts.put(self.vm.conversation.key, draft)
 
     def _failed(self, code: str, params: dict[str, object]) -> None:
         words = describe(code, params)
@@ -421,6 +438,7 @@ class ChatPage(Live, QWidget):
 
     async def close_tasks(self) -> None:
         """Cancel what the page itself is doing."""
+        self.drafts.save()
         await self.work.close()
         await self.composer.close_tasks()
 

@@ -74,6 +74,11 @@ def _user(item: UserItem) -> UserRow:
     return UserRow(item.id, figures.clock(item.ts_us), item.text, item.attachments, badge)
 
 
+def agent_name(name: str) -> str:
+    """The agent's name; the built-in one is translated."""
+    return tr("Assistant") if name in ("", "Assistant", "assistant") else name
+
+
 def _header(item: ReplyItem, voice: Voice) -> HeaderRow:
     thinking = "\n\n".join(text for text in item.thinking.values() if text)
     label = ""
@@ -85,7 +90,7 @@ def _header(item: ReplyItem, voice: Voice) -> HeaderRow:
         label = tr("Thought")
     return HeaderRow(
         item.id,
-        voice.agent,
+        agent_name(voice.agent),
         voice.model_name(item.model) if item.model else "",
         figures.clock(item.ts_us),
         thinking,

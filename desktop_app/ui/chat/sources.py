@@ -12,6 +12,7 @@ from typing import Any
 
 from desktop_app.core.models.base import ModelInfo
 from desktop_app.core.workspaces.backend import Backend
+from desktop_app.ui.i18n import tr
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,11 @@ class SkillEntry:
     description: str
     tokens: int
     problem: tuple[str, dict[str, Any]] | None = None
+
+
+def model_label(info: ModelInfo) -> str:
+    """A model's name; what is no AI says so."""
+    return info.name if info.is_ai else tr("{name} · offline, no AI", name=info.name)
 
 
 async def _nothing() -> list[Any]:
@@ -55,6 +61,13 @@ class ChatSources:
     count: Callable[[str], int] | None = None
     tools: Callable[[], Awaitable[list[ToolEntry]]] = _nothing
     skills: Callable[[], Awaitable[list[SkillEntry]]] = _nothing
+
+    def model_label(self, model: str) -> str:
+        """A model's name by its id (or its name), with what a person must know of it."""
+        for info in self.models():
+            if model in (info.id, info.name):
+                return model_label(info)
+        return model
 
     @property
     def cwd(self) -> str | None:

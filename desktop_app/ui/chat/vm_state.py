@@ -153,6 +153,20 @@ class ChatState(QObject):
     def mode(self) -> Mode:
         return self.conversation.permissions.mode if self.conversation is not None else "default"
 
+    def set_names(
+        self,
+        agent: str,
+        model_name: Callable[[str], str],
+        count_tokens: Callable[[str], int] | None,
+    ) -> None:
+        """How the agent and models are called, and how tokens are estimated."""
+        renamed = agent != self.voice.agent or self.voice.count_tokens is None
+        if agent:
+            self.voice.agent = agent
+        self.voice.model_name, self.voice.count_tokens = model_name, count_tokens
+        if renamed and self._fold.items:
+            self.retranslate()
+
     def item(self, row_id: str) -> Item | None:
         return self._fold.items.get(row_id)
 

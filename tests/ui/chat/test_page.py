@@ -276,7 +276,7 @@ def test_waiting_for_the_model_is_told_after_a_moment(
     vm = show(FakeConversation([[ev.ModelCallStarted("r1", "glm-4.6", 1, 1), gate]]))
     send(qtbot, page, "go")
     qtbot.waitUntil(lambda: page.activity.isVisible())
-    assert page.activity.words.text().startswith("Waiting for glm-4.6")
+    assert page.activity.words.text().startswith("Waiting for GLM 4.6")
     vm.stop()
     qtbot.waitUntil(lambda: vm.activity == "idle")
     assert page.activity.isHidden()
@@ -444,3 +444,42 @@ def test_everything_is_said_in_chinese(
     english = [w for w in said if re.search(r"[A-Za-z]{3}", w) and not chinese.search(w)]
     english = [w for w in english if w not in known]
     assert english == []
+
+
+def test_a_draft_is_there_again_after_a_restart(
+    qtbot: QtBot, page: ChatPage, show: Open, run: Any, home: Path
+) -> None:
+    show(FakeConversation(title="one"))
+    page.composer.edit.setFocus()
+    qtbot.keyClicks(page.composer.edit, "unsent words")
+    run(page.close_tasks())
+    assert (home / "state" / "drafts.json").stat().st_mode & 0o077 == 0
+    again = ChatPage()
+    qtbot.addWidget(again)
+    vm = ChatViewModel(TranscriptModel())
+    again.bind(vm, ChatSources())
+    with qtbot.waitSignal(vm.opened):
+        vm.open(FakeConversation(title="one"))
+    assert again.composer.text() == "unsent words"
+    again.composer.set_content("", [])
+    run(again.close_tasks())
+    assert (home / "state" / "drafts.json").read_text() == "{}"
+    again.drop(vm)
+    run(vm.close())
+    vm.deleteLater()
+
+
+def test_damaged_drafts_are_left_alone(qtbot: QtBot, home: Path, run: Any, log_guard: Any) -> None:
+    (home / "state").mkdir(parents=True)
+    (home / "state" / "drafts.json").write_text("{broken")
+    log_guard.expect("drafts cannot be read")
+    page = ChatPage()
+    qtbot.addWidget(page)
+    key = FakeConversation().key
+    from desktop_app.ui.chat.view_model import Draft
+
+    page.drafts.put(key, Draft("kept in memory"))
+    page.drafts.save()
+    assert page.drafts.get(key).text == "kept in memory"
+    assert (home / "state" / "drafts.json").read_text() == "{broken"
+    run(page.close_tasks())

@@ -25,7 +25,7 @@ from desktop_app.ui.widgets.charts import Sparkline
 from desktop_app.ui.widgets.gauge import ContextGauge, category_name
 from desktop_app.ui.widgets.labels import ElidedLabel, Label
 
-from .context_parts import ItemDelegate, ItemRole, ItemsModel, Legend
+from .context_parts import ItemDelegate, ItemRole, ItemsModel, Legend, item_name
 
 _LIST_MS = 250  # the list and the legend follow four times a second; the bar every frame
 
@@ -201,7 +201,7 @@ class ContextPanel(Live, QWidget):
         if item is None:
             return
         self._chosen = item.ref
-        self.card_name.set_source(item.label or category_name(item.category))
+        self.card_name.set_source(item_name(item))
         share = figures.percent(self.items.share(item))
         parts = [
             category_name(item.category),

@@ -17,7 +17,7 @@ from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QStyle, QStyledItemDelegate, QToolTip, QWidget
 
 from desktop_app.core.context.types import Breakdown, Item
-from desktop_app.ui.chat import figures
+from desktop_app.ui.chat import figures, tool_words
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
 from desktop_app.ui.theme.tokens import CATEGORY_ORDER
@@ -140,9 +140,18 @@ class ItemsModel(QAbstractListModel):
         return next((i for i, item in enumerate(self._items) if item.ref == ref), -1)
 
 
+def item_name(item: Item) -> str:
+    """An item's name on one line, tools by the names they have in the window."""
+    label = tool_words.one_line(item.label, 120)
+    if item.category in ("tools", "result") and label:
+        tool, _, rest = label.partition(" ")
+        label = f"{tool_words.title(tool)} {rest}".rstrip()
+    return label or category_name(item.category)
+
+
 def item_words(item: Item) -> str:
     """An item in words, for screen readers and search."""
-    return f"{item.label or category_name(item.category)}, {figures.tokens(item.tokens)}"
+    return f"{item_name(item)}, {figures.tokens(item.tokens)}"
 
 
 class ItemDelegate(QStyledItemDelegate):
@@ -172,8 +181,7 @@ class ItemDelegate(QStyledItemDelegate):
             token = f"cat-{item.category}"
             fill_hatched(painter, swatch, color(f"{token}-soft"), color(token))
         words = QRectF(rect.x() + px(24), rect.y(), rect.width() - px(24) - px(58), rect.height())
-        name = item.label or category_name(item.category)
-        draw_text(painter, words, name, "small", elide=Qt.TextElideMode.ElideMiddle)
+        draw_text(painter, words, item_name(item), "small", elide=Qt.TextElideMode.ElideMiddle)
         number = QRectF(rect.right() - px(56), rect.y(), px(50), rect.height())
         text = figures.tokens(item.tokens)
         draw_text(painter, number, text, "small", "muted", _RIGHT, figures=True)
@@ -183,7 +191,8 @@ class ItemDelegate(QStyledItemDelegate):
         if event.type() == QEvent.Type.ToolTip and index.isValid():
             item = index.data(ItemRole)
             how = tr("measured") if item.measured else tr("estimated")
-            words = f"{item.label}\n{category_name(item.category)} · {item_words(item)} · {how}"
+            tokens = figures.tokens(item.tokens)
+            words = f"{item_name(item)}\n{category_name(item.category)} · {tokens} · {how}"
             QToolTip.showText(event.globalPos(), words, view)
             return True
         return super().helpEvent(event, view, option, index)
