@@ -45,7 +45,7 @@ class Geometry(QListView):
         super().__init__(parent)
         self.rows = model
         self.heights = Heights()
-        self.boxes = Boxes()
+        self.boxes = Boxes(self._box_changed)
         self.stick = True
         self.unread = 0
         self.spin = 0
@@ -207,15 +207,25 @@ class Geometry(QListView):
         if number < at and not self.stick:
             self._hold(self.top_pad() + self.heights.sum(at) + offset)
         else:
-            self._busy = True
-            self._range()
-            self._busy = False
+            self._hold(None)
 
-    def _hold(self, value: int) -> None:
-        self._busy = True
+    def _hold(self, value: int | None) -> None:
+        """Set range and value without settling."""
+        busy, self._busy = self._busy, True
         self._range()
-        self.verticalScrollBar().setValue(value)
-        self._busy = False
+        bar = self.verticalScrollBar()
+        if self.stick:
+            bar.setValue(bar.maximum())
+        elif value is not None:
+            bar.setValue(value)
+        self._busy = busy
+
+    def _box_changed(self, row_id: str, height: int) -> None:
+        """A row was laid out because something in it was asked for."""
+        number = self.rows.index_of(row_id)
+        if 0 <= number < len(self.heights):
+            self._enter(number, height)
+            self.settle_soon()
 
     # -- scrolling --------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 
 from .cards import compaction_box, notice_box
 from .messages import MarkdownBox, header_box, markdown_box, user_box
@@ -19,8 +20,9 @@ KEEP = 160
 class Boxes:
     """Laid-out rows by id, the least used forgotten first."""
 
-    def __init__(self) -> None:
+    def __init__(self, notify: Callable[[str, int], None]) -> None:
         self.width = 0
+        self._notify = notify
         self._boxes: OrderedDict[str, RowBox] = OrderedDict()
         self._stale: dict[str, RowBox] = {}  # to take parts from
 
@@ -58,7 +60,7 @@ class Boxes:
             self._stale[row.id] = box
         old = self._stale.pop(row.id, None)
         box = self._make(row, now, before, after, old)
-        box.key, box.w_column = key, self.width
+        box.key, box.w_column, box.notify = key, self.width, self._notify
         box.pad_top = gap(before, row, now)
         box.stack()
         self._boxes[row.id] = box

@@ -54,6 +54,7 @@ class RowBox:
     sections: list[Section] = field(default_factory=list)
     background: Painter | None = None
     foreground: Painter | None = None
+    notify: Callable[[str, int], None] | None = None  # the height changed by being asked
     height: int = field(default=0, init=False)
     busy: bool = False  # has something that turns
     w_column: int = 0  # the column's width it was made for
@@ -104,21 +105,32 @@ class RowBox:
                 yield n, self.sections[n]
             n += 1
 
-    def items(self) -> Iterator[tuple[int, int, Section, Item]]:
-        """All items, laid out if need be: (section, index, section, item)."""
+    def realise(self) -> None:
+        """Lay out every section, and tell when that changed the height."""
+        before = self.height
+        first = -1
         for n, section in enumerate(self.sections):
             if section.flow is None:
+                first = n if first < 0 else first
                 section.realise()
-                self.stack(n)
-            assert section.flow is not None
-            for k, item in enumerate(section.flow.items):
+        if first >= 0:
+            self.stack(first)
+        if self.height != before and self.notify is not None:
+            self.notify(self.row_id, self.height)
+
+    def items(self) -> Iterator[tuple[int, int, Section, Item]]:
+        """All items, laid out if need be: (section, index, section, item)."""
+        self.realise()
+        for n, section in enumerate(self.sections):
+            for k, item in enumerate(section.flow.items if section.flow else ()):
                 yield n, k, section, item
 
     def item(self, n: int, k: int) -> tuple[Section, Item] | None:
         if n >= len(self.sections):
             return None
         section = self.sections[n]
-        section.realise()
+        if section.flow is None:
+            self.realise()
         flow = section.flow
         if flow is None or k >= len(flow.items):
             return None
