@@ -54,6 +54,9 @@ def _row(view: TranscriptView, c: Paint, number: int, row_box: RowBox, y: int) -
         row_box.background(c, left, y + row_box.pad_top, row_box.height - row_box.pad_top)
     done = True
     row_box.ensure(top, bottom)
+    if row_box.shown is not None:
+        c.p.save()
+        c.p.setClipRect(QRectF(0, y, view.width(), row_box.height))
     for n, section in row_box.visible(top, bottom):
         flow = section.flow
         assert flow is not None
@@ -71,6 +74,8 @@ def _row(view: TranscriptView, c: Paint, number: int, row_box: RowBox, y: int) -
             item.paint(c, left + row_box.x, oy)
     if row_box.foreground is not None:
         row_box.foreground(c, left, y + row_box.pad_top, row_box.height - row_box.pad_top)
+    if row_box.shown is not None:
+        c.p.restore()
     if focused:
         _focus(c, isinstance(row, ToolRow), row_box, left, y)
     return done

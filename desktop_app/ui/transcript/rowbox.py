@@ -56,6 +56,7 @@ class RowBox:
     foreground: Painter | None = None
     notify: Callable[[str, int], None] | None = None  # the height changed by being asked
     height: int = field(default=0, init=False)
+    shown: int | None = None  # the height while it opens or closes
     busy: bool = False  # has something that turns
     w_column: int = 0  # the column's width it was made for
     _tops: list[int] = field(default_factory=list, init=False)
@@ -73,7 +74,7 @@ class RowBox:
             section.top = y
             self._tops.append(y)
             y += section.h
-        self.height = y + self.inset_bottom
+        self.height = y + self.inset_bottom if self.shown is None else self.shown
         return self.height
 
     def ensure(self, y0: float, y1: float, hold: float = 0) -> int:

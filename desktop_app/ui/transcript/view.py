@@ -36,6 +36,7 @@ from PySide6.QtWidgets import QAbstractItemView, QListView, QWidget
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
 
+from .expand import Expander
 from .find import Finder
 from .geometry import Geometry
 from .highlight import lexers
@@ -74,6 +75,7 @@ class TranscriptView(Geometry):
         super().__init__(model, parent)
         self.selection = Selection(model, self.boxes)
         self.finder = Finder(self)
+        self.expander = Expander(self)
         self.mouse = Mouse(self)
         self.keys = Keys(self)
         self.paints = 0
@@ -239,13 +241,12 @@ class TranscriptView(Geometry):
         row = self.rows.get(row_id)
         if not isinstance(row, ToolRow | HeaderRow):
             return
-        if self.stick and self.verticalScrollBar().maximum() > 0:
-            self.set_stick(False)
+        self._let_go()
         expanded = not row.expanded
+        before = self.heights[self.rows.index_of(row_id)]
         self.rows.set_expanded(row_id, expanded)
-        bar = self.verticalScrollBar()
-        if bar.value() >= bar.maximum() - 2:
-            self.set_stick(True)
+        self._take_hold()
+        self.expander.start(row_id, before)
         self.rowExpanded.emit(row_id, expanded)
         if expanded and isinstance(row, ToolRow) and row.partial:
             self.needContent.emit(row_id)
@@ -256,12 +257,23 @@ class TranscriptView(Geometry):
         box = self.boxes.peek(row_id)
         if number < 0 or box is None:
             return
-        if self.stick and self.verticalScrollBar().maximum() > 0:
-            self.set_stick(False)
+        self._let_go()
         box.stack()
         self._enter(number, box.height)
         self.settle()
+        self._take_hold()
         self.viewport().update()
+
+    def _let_go(self) -> None:
+        """What the person opens grows downwards, not out of sight at the top."""
+        if self.stick and self.verticalScrollBar().maximum() > 0:
+            self.set_stick(False)
+
+    def _take_hold(self) -> None:
+        bar = self.verticalScrollBar()
+        if bar.value() >= bar.maximum() - 2:
+            self.set_stick(True)
+            self.jump.place(True, 0)
 
     # -- painting ---------------------------------------------------------------------------
 

@@ -711,3 +711,22 @@ def test_a_paragraph_of_ten_thousand_letters_catches_up(make, qtbot) -> None:
         return sum(len(item.text or "") for _, _, _, item in view.box(0).items())
 
     qtbot.waitUntil(lambda: shown() > 400 * 19, timeout=10_000)
+
+
+def test_opening_is_a_short_motion_that_ends_at_the_real_height(make, theme, qtbot) -> None:
+    rows = [ToolRow("t", "Shell", "terminal", "ls", "success", output="x\n" * 10)]
+    view = make([*rows, MarkdownRow("m", EN)])
+    closed = view.heights[0]
+    view.toggle("t")
+    opened = view.heights[0]
+    view.toggle("t")
+    theme.set_reduced_motion(False)
+    settle(view)
+    seen: set[int] = set()
+    view.toggle("t")
+    qtbot.waitUntil(lambda: seen.add(view.heights[0]) or view.heights[0] == opened)
+    assert min(seen) >= closed
+    assert max(seen) == opened
+    view.toggle("t")
+    view.expander.finish()
+    assert view.heights[0] == closed
