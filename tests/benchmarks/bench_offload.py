@@ -20,8 +20,8 @@ from typing import Any
 
 from desktop_app.core.messages import Msg, TextBlock
 from desktop_app.core.workspaces.local_workspace import LocalWorkspace
+from tests.benchmarks.figures import ROOT, against
 
-ROOT = Path(__file__).parents[2]
 PEER = os.environ.get("SLIPWAY_PEER_PYTHON", "")
 LINES = 100_000
 
@@ -60,21 +60,6 @@ asyncio.run(main())
 """
 # The peak of this program alone: getrusage would count what the parent held before the exec.
 PEAK = "\nprint(next(l for l in open('/proc/self/status') if l.startswith('VmHWM')).split()[1])\n"
-
-
-def figure(
-    name: str, ours: float, baseline: float | None, unit: str, goal: float, goal_text: str
-) -> dict[str, Any]:
-    ratio = None if not baseline else ours / baseline
-    return {
-        "name": name,
-        "ours": round(ours, 2),
-        "baseline": None if baseline is None else round(baseline, 2),
-        "unit": unit,
-        "ratio": None if ratio is None else round(ratio, 4),
-        "goal": goal_text,
-        "met": None if ratio is None else ratio <= goal,
-    }
 
 
 def _message() -> Msg:
@@ -143,8 +128,8 @@ def offload() -> list[dict[str, Any]]:
             )
             peer_ms = statistics.median(map(float, done.stdout.split()))
     return [
-        figure(f"{name}, beside AgentScope", long_ms, peer_ms, "ms", 1 / 50, "≤ 1/50"),
-        figure(f"{name}, beside an empty file", long_ms, empty_ms, "ms", 1.5, "≤ 1.5 ×"),
+        against(f"{name}, beside AgentScope", long_ms, peer_ms, 1 / 50, "ms", "≤ 1/50"),
+        against(f"{name}, beside an empty file", long_ms, empty_ms, 1.5, "ms", "≤ 1.5 ×"),
     ]
 
 
@@ -177,8 +162,8 @@ def opening() -> list[dict[str, Any]]:
     if theirs:
         their_ms, their_mib = (min(column) for column in zip(*theirs[1:], strict=True))
     return [
-        figure(f"{name}: time", our_ms, their_ms, "ms", 0.4, "≤ 0.4 ×"),
-        figure(f"{name}: peak memory", our_mib, their_mib, "MiB", 0.65, "≤ 0.65 ×"),
+        against(f"{name}: time", our_ms, their_ms, 0.4, "ms", "≤ 0.4 ×"),
+        against(f"{name}: peak memory", our_mib, their_mib, 0.65, "MiB", "≤ 0.65 ×"),
     ]
 
 
