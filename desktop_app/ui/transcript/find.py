@@ -61,6 +61,7 @@ class Finder:
             self._next = self.view.rows.rowCount() - 1
             self._slice()
         else:
+            self.view.verticalScrollBar().update()
             self.view.findChanged.emit(0, 0, True)
         self.view.viewport().update()
         return self.count
@@ -83,6 +84,7 @@ class Finder:
         self._tell()
 
     def _tell(self) -> None:
+        self.view.verticalScrollBar().update()
         self.view.findChanged.emit(self.current + 1, self.count, self.done)
 
     def _rows(self) -> list[tuple[int, str, int]]:

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from .rows import HeaderRow, MarkdownRow, Row, ToolRow, UserRow
+from .rows import CompactionRow, HeaderRow, MarkdownRow, Row, ToolRow, UserRow
 from .rowtext import size_hint, source, spoken
 
 RowRole = Qt.ItemDataRole.UserRole + 1
@@ -52,6 +52,8 @@ class TranscriptModel(QAbstractListModel):
         self._source_at = 0  # number of the source's first row
         self._built: OrderedDict[int, Row] = OrderedDict()  # by index in the source
         self.has_older = False
+        self.compactions: dict[str, None] = {}
+        """Ids of the compactions among the rows that were handed in, for marks."""
 
     # -- as an item model -------------------------------------------------------------------
 
@@ -136,6 +138,8 @@ class TranscriptModel(QAbstractListModel):
         self._rows = [*([None] * count), *rows]
         self._origin = 0
         self._index = {row.id: count + i for i, row in enumerate(rows)}
+        self.compactions = {}
+        self._note(rows)
         self.has_older = False
         self.endResetModel()
 
@@ -151,7 +155,13 @@ class TranscriptModel(QAbstractListModel):
         for n, row in enumerate(rows):
             self._index[row.id] = at + n + self._origin
         self._rows += rows
+        self._note(rows)
         self.endInsertRows()
+
+    def _note(self, rows: Sequence[Row]) -> None:
+        for row in rows:
+            if isinstance(row, CompactionRow):
+                self.compactions[row.id] = None
 
     def insert(self, number: int, row: Row) -> None:
         """Put a row before row ``number``."""
@@ -162,6 +172,7 @@ class TranscriptModel(QAbstractListModel):
         self._shift(number, 1)
         self._rows.insert(number, row)
         self._index[row.id] = number + self._origin
+        self._note((row,))
         self.endInsertRows()
 
     def prepend(self, rows: Sequence[Row], has_older: bool = False) -> None:
@@ -175,6 +186,7 @@ class TranscriptModel(QAbstractListModel):
         self._origin -= len(rows)
         for n, row in enumerate(rows):
             self._index[row.id] = n + self._origin
+        self._note(rows)
         self.endInsertRows()
 
     def update(self, row: Row) -> None:
@@ -230,6 +242,7 @@ class TranscriptModel(QAbstractListModel):
             raise KeyError(row_id)
         self.beginRemoveRows(QModelIndex(), number, number)
         del self._index[row_id]
+        self.compactions.pop(row_id, None)
         self._forget_source(number)
         del self._rows[number]
         self._shift(number, -1)
@@ -245,6 +258,7 @@ class TranscriptModel(QAbstractListModel):
             row = self.built(i)
             if row is not None:
                 self._index.pop(row.id, None)
+                self.compactions.pop(row.id, None)
         del self._rows[number:]
         self.endRemoveRows()
 

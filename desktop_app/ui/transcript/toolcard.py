@@ -69,6 +69,9 @@ class ToolHead(Item):
         x, y = ox + self.x, oy + self.y
         hot = c.hover is not None and c.hover.item is self
         mid = y + self.h / 2
+        if hot:
+            fill = style.color("pressed" if c.pressed else "hover")
+            box(p, QRectF(x + 3, y + 3, self.w - 6, self.h - 5), style.px(5), fill)
         left = x + style.px(10)
         draw_icon(c, row.icon, "text" if hot else "muted", 16, left, mid - style.px(8))
         left += style.px(16 + 8)

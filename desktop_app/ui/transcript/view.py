@@ -42,6 +42,7 @@ from .geometry import Geometry
 from .highlight import lexers
 from .keys import Keys
 from .layout import estimates
+from .marks import MarkedBar
 from .messages import MarkdownBox
 from .model import GrownRole, TranscriptModel
 from .mouse import Mouse
@@ -94,6 +95,7 @@ class TranscriptView(Geometry):
         lexers.ready.connect(self._lexer_ready)
 
     def _setup(self) -> None:
+        self.setVerticalScrollBar(MarkedBar(self))
         self.setFrameShape(QListView.Shape.NoFrame)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

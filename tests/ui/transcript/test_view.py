@@ -730,3 +730,17 @@ def test_opening_is_a_short_motion_that_ends_at_the_real_height(make, theme, qtb
     view.toggle("t")
     view.expander.finish()
     assert view.heights[0] == closed
+
+
+def test_the_scroll_bar_marks_hits_and_compactions(make) -> None:
+    view = make([*english(), *(MarkdownRow(f"x{i}", EN) for i in range(30))])
+    view.rows.append(MarkdownRow("last", "a needle"))
+    bar = view.verticalScrollBar()
+    assert [token for _, token in bar.marks()] == ["muted"]
+    view.find("needle")
+    marks = bar.marks()
+    assert [token for _, token in marks] == ["muted", "warning"]
+    assert marks[1][0] > bar.height() * 0.9
+    view.find("")
+    view.rows.remove("c1")
+    assert bar.marks() == []
