@@ -34,6 +34,10 @@ IDLE_MS = 5_000
 def main(argv: Sequence[str] | None = None) -> int:
     """The command ``slipway``; returns the exit code."""
     args = list(sys.argv[1:] if argv is None else argv)
+    if args and args[0] in ("tour", "shots"):
+        from desktop_app.tour.command import run
+
+        return run(args)
     options = _options(args)
     if options.home:
         os.environ["SLIPWAY_HOME"] = str(Path(options.home).absolute())
@@ -47,6 +51,7 @@ def _options(args: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="slipway",
         description="Chat with agents inside workspaces, and look after those workspaces.",
+        epilog="slipway tour --out DIR does the main job by itself and leaves pictures of it.",
     )
     parser.add_argument("folder", nargs="?", help="a folder to open as a workspace")
     parser.add_argument("--home", help="keep data, settings, logs and cache in this folder")
@@ -60,7 +65,10 @@ def _no_display() -> str | None:
         return None
     if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
         return None
-    return "slipway: there is no display here (neither DISPLAY nor WAYLAND_DISPLAY is set)."
+    return (
+        "slipway: there is no display here (neither DISPLAY nor WAYLAND_DISPLAY is set).\n"
+        "Try: slipway tour --out DIR, which runs on a virtual one."
+    )
 
 
 def run_window(folder: str | None = None) -> int:
@@ -141,7 +149,7 @@ class Program:
         self.window = MainWindow(self.service, self.settings, shape)
         self.window.closing.connect(self.closing.set)
         self.window.settingsWanted.connect(self._open_settings)
-        self.window.settingChosen.connect(self._settings_changed)
+        self.window.settingChosen.connect(self.change_setting)
         self.window.show()
         self.window.start()
         if (last := self.window.last_session()) is not None:
@@ -207,11 +215,11 @@ class Program:
             models=[(m.id, m.name) for m in self.service.models.list()],
             place=str(self.settings.path),
         )
-        dialog.changed.connect(self._settings_changed)
+        dialog.changed.connect(self.change_setting)
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
-    def _settings_changed(self, name: str, value: Any) -> None:
+    def change_setting(self, name: str, value: Any) -> None:
         """Put a setting into force at once, and save it."""
         from desktop_app.core.errors import SlipwayError
         from desktop_app.ui.settings.apply import LOOK, apply
