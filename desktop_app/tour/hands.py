@@ -14,6 +14,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
 from desktop_app.core import events as ev
+from desktop_app.core.loopwatch import LoopWatch
 from desktop_app.ui.chat.view_model import ChatViewModel
 from desktop_app.ui.theme import theme
 from desktop_app.ui.window import MainWindow
@@ -28,8 +29,9 @@ class TourError(Exception):
 class Hands:
     """Works the real widgets of one window and keeps notes of what happened."""
 
-    def __init__(self, window: MainWindow, out: Path, part: str) -> None:
+    def __init__(self, window: MainWindow, out: Path, part: str, watch: LoopWatch) -> None:
         self.window = window
+        self.watch = watch
         self.out = out
         self._notes = out / f"part-{part}.jsonl"
         self._unlisten: Callable[[], None] | None = None
@@ -51,6 +53,7 @@ class Hands:
         print(f"tour: {name}", flush=True)
 
     async def picture(self, name: str) -> None:
+        self.watch.stop()  # grabbing a whole window is the tour's work, not the program's
         shown = theme().scheme
         for scheme in ("dark", "light") if shown == "light" else ("light", "dark"):
             theme().set_scheme(scheme)
@@ -58,6 +61,7 @@ class Hands:
             self.window.grab().save(str(self.out / f"{name}-{scheme}.png"))
         theme().set_scheme(shown)
         await self.settle()
+        self.watch.start()
 
     async def settle(self) -> None:
         """Let layouts, batches and repaints finish."""

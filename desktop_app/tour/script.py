@@ -32,7 +32,7 @@ def play(part: str, out: Path) -> int:
         watch = LoopWatch()
         await program.open()
         watch.start()
-        hands = Hands(program.window, out, part)
+        hands = Hands(program.window, out, part, watch)
         program.window.resize(1440, 900)
         try:
             await parts[part](hands, program, watch)
@@ -120,7 +120,7 @@ async def _first(hands: Hands, program: Program, watch: LoopWatch) -> None:
 
     _facts(hands, watch)
     hands.on_event = _kill_in_the_middle(hands)
-    await hands.ask("Read contracts/service-terms.txt")
+    await hands.ask('Search for "2026-02" in sales/2026-02-february.csv')
     await hands.answered()
     raise TourError("the answer ended before the program was killed")
 

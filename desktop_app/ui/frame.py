@@ -64,7 +64,8 @@ class TopBar(Live, QWidget):
         row.setContentsMargins(theme().px(6), 0, theme().px(12), 0)
         row.setSpacing(theme().px(8))
         middle = Qt.AlignmentFlag.AlignVCenter
-        row.addWidget(self.menus, 1, middle)
+        self.menus.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        row.addWidget(self.menus, 1)
         row.addWidget(self.field, 2, middle)
         row.addStretch(1)
         self.restyle()

@@ -110,7 +110,7 @@ class Turn:
         await self.p.log.append(NewRecord("model.request", body))
         self.emit(ev.ContextChanged(breakdown))
         self.emit(
-            ev.ModelCallStarted(self.reply_id, self.p.model.info.id, breakdown.total, iteration)
+            ev.ModelCallStarted(self.reply_id, self.p.model.info.name, breakdown.total, iteration)
         )
         assembly = self._assembly = Assembly(
             self.reply_id,

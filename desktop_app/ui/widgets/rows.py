@@ -65,7 +65,7 @@ class RowDelegate(QStyledItemDelegate):
         elif state & _State.State_MouseOver:
             fill = "hover"
         radius = 0 if self._flat else theme().radius("button")
-        if fill:
+        if fill and not getattr(option.widget, "paints_ground", False):
             box(painter, rect, radius, theme().color(fill))
         if state & _State.State_HasFocus and state & _State.State_KeyboardFocusChange:
             box(painter, rect, radius, None, theme().color("focus"))

@@ -14,7 +14,12 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class Tree(QTreeView):
-    """Paints each row's ground itself, across the indent; the style's own selection is off."""
+    """Paints each row's ground itself, across the indent; the style's own selection is off.
+
+    The selected row shows which thing the window is about, so it keeps its colour while another
+    part of the window has the focus."""
+
+    paints_ground = True  # the delegate leaves it to us
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
