@@ -119,7 +119,7 @@ class Accounting:
     ) -> None:
         self.limits = limits
         self.model = model
-        counter = counter or ClassCounter()
+        counter = counter or ClassCounter(model)
         self.ratio = (ratios or Ratios()).of(model, counter.name)
         self.pricer = Pricer(counter, model)
         self._anchor: _Anchor | None = None

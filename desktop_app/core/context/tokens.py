@@ -61,23 +61,23 @@ _NEWLINES = _table((b"\n\r", b"n"))
 _NOT_MARKS = bytes(b for b in range(256) if b < 33 or b > 126 or b in _LOWER + _UPPER + _DIGIT)
 
 
-def estimate(text: str) -> float:
+def estimate(text: str, digits: float = DIGITS, cjk_price: float = CJK) -> float:
     """Tokens of ``text`` by class of character, before any model's ratio. O(len), no state."""
     if not text:
         return 0.0
     if text.isascii():
-        return _ascii(text.encode("ascii"), 0)
+        return _ascii(text.encode("ascii"), 0, digits)
     cjk = sum(map(len, _CJK.findall(text)))
     alphabetic = sum(map(len, _ALPHABETIC.findall(text)))
     indic = sum(map(len, _INDIC.findall(text)))
     plain = text.encode("ascii", "replace")  # one "?" for each character that is not ASCII
     foreign = len(text) - len(text.encode("ascii", "ignore"))
     other = foreign - cjk - alphabetic - indic
-    priced = cjk * CJK + alphabetic * ALPHABETIC + indic * INDIC + other * OTHER
-    return priced + _ascii(plain, foreign)
+    priced = cjk * cjk_price + alphabetic * ALPHABETIC + indic * INDIC + other * OTHER
+    return priced + _ascii(plain, foreign, digits)
 
 
-def _ascii(raw: bytes, not_marks: int) -> float:
+def _ascii(raw: bytes, not_marks: int, digit_price: float) -> float:
     """The price of ASCII bytes; ``not_marks`` of its punctuation stand for other characters."""
     letters = b" " + raw.translate(_LETTERS)
     total = WORD * len(letters.split())
@@ -91,7 +91,7 @@ def _ascii(raw: bytes, not_marks: int) -> float:
     digits = raw.translate(_DIGITS)
     if b"1" in digits:
         threes = digits.replace(b"111", b"x")
-        total += DIGITS * (threes.count(b"x") + threes.replace(b"11", b"1").count(b"1"))
+        total += digit_price * (threes.count(b"x") + threes.replace(b"11", b"1").count(b"1"))
     total += NEWLINES * len(raw.translate(_NEWLINES).split())
     if b"  " in raw:
         total += SPACES * raw.count(b" " * 32) + GAP * len(_GAP.findall(raw))
@@ -110,13 +110,26 @@ class Counter(Protocol):
     def count(self, text: str) -> float: ...
 
 
-class ClassCounter:
-    """The class estimator as a counter."""
+# Prices that differ by more than a ratio: (name, what a model's id holds, digits, CJK).
+FAMILIES = (
+    ("claude", ("claude", "anthropic"), DIGITS, 0.93),
+    ("qwen", ("qwen", "qwq"), 2.45, CJK),  # one token a digit
+    ("gpt", ("gpt", "openai"), DIGITS, 0.73),
+)
 
-    name = "class-1"
+
+class ClassCounter:
+    """The class estimator as a counter, with the prices of a model's family."""
+
+    def __init__(self, model_id: str = "") -> None:
+        self.name, self._digits, self._cjk = "class-1", DIGITS, CJK
+        for family, marks, digits, cjk in FAMILIES:
+            if any(mark in model_id.lower() for mark in marks):
+                self.name, self._digits, self._cjk = f"class-1-{family}", digits, cjk
+                break
 
     def count(self, text: str) -> float:
-        return estimate(text)
+        return estimate(text, self._digits, self._cjk)
 
 
 RANKS = {
@@ -153,9 +166,9 @@ _lock = threading.Lock()
 _loaded: dict[str, RankCounter] = {}
 
 
-def _load(encoding: str) -> Counter:
-    """Blocking; about 0.4 s and 80 MB once. Falls back to the estimator when the ranks are not
-    whole, because tiktoken would delete such a file and try the network."""
+def _load(encoding: str) -> RankCounter | None:
+    """Blocking; about 0.4 s and 80 MB once. None when the ranks are not whole, because tiktoken
+    would delete such a file and try the network."""
     name, digest = RANKS[encoding]
     with _lock:
         if (known := _loaded.get(encoding)) is not None:
@@ -163,9 +176,9 @@ def _load(encoding: str) -> Counter:
         try:
             content = resources.path("tokenizers", name).read_bytes()
         except OSError:
-            return ClassCounter()
+            return None
         if hashlib.sha256(content).hexdigest() != digest:
-            return ClassCounter()
+            return None
         # Set for the load only: children of this process must not inherit it.
         before = os.environ.get("TIKTOKEN_CACHE_DIR")
         os.environ["TIKTOKEN_CACHE_DIR"] = str(resources.path("tokenizers"))
@@ -185,9 +198,9 @@ def _load(encoding: str) -> Counter:
 async def load_counter(info: ModelInfo) -> Counter:
     """The counter for a model: exact where it uses an encoding whose ranks ship, else the
     estimator. Never touches the network."""
-    if info.tokenizer not in RANKS:
-        return ClassCounter()
-    return await asyncio.to_thread(_load, info.tokenizer)
+    if info.tokenizer in RANKS and (exact := await asyncio.to_thread(_load, info.tokenizer)):
+        return exact
+    return ClassCounter(info.id)
 
 
 ENTRY = 64  # characters that an entry of the cache weighs beside its text

@@ -66,7 +66,14 @@ class Glob(PlainTool):
     async def do(self, args: dict[str, Any], ctx: ToolContext) -> ToolOutcome:
         given, rest = _split(args)
         start = await paths.resolve(ctx, given)
-        info = await ctx.backend.stat(start.real)
+        try:
+            info = await ctx.backend.stat(start.real)
+        except WorkspaceError as error:
+            # A pattern that leads into a folder which is not there matches nothing; only a wrong
+            # ``path`` is a mistake to be told.
+            if error.code != "file.missing" or given == (args.get("path") or "."):
+                raise
+            return _outcome(start, [], args, Budget())
         if info.kind != "dir":
             raise WorkspaceError("file.not_dir", path=start.shown)
         budget = Budget()

@@ -48,6 +48,15 @@ def failure_of(error: WorkspaceError, path: str = "") -> ToolFailure:
     return ToolFailure(error.code, message, retryable=error.retryable, **error.params)
 
 
+def _named(args: dict[str, Any], error: WorkspaceError, ctx: ToolContext) -> str:
+    """The path of an error as the model gave it, or relative to the working directory: absolute
+    paths of a backend mean nothing to a model (a session can move to another one)."""
+    given = args.get("file_path") or args.get("path")
+    path = str(given or error.params.get("path") or "")
+    cwd = ctx.backend.cwd.rstrip("/") + "/"
+    return path.removeprefix(cwd) if given is None else path
+
+
 class PlainTool:
     """Base of our tools: a subclass gives ``name``, ``description``, ``parameters``, ``do`` and,
     where it touches anything, ``look`` and ``show``."""
@@ -75,8 +84,7 @@ class PlainTool:
         try:
             return await self.look(args, ctx)
         except WorkspaceError as error:
-            failure = failure_of(error, str(args.get("file_path") or args.get("path") or ""))
-            raise failure from error
+            raise failure_of(error, _named(args, error, ctx)) from error
 
     async def preview(self, args: dict[str, Any], ctx: ToolContext) -> dict[str, Any]:
         """What the person is shown. A call that cannot work is shown with why."""
@@ -94,8 +102,7 @@ class PlainTool:
         try:
             return await self.do(args, ctx)
         except WorkspaceError as error:
-            failure = failure_of(error, str(args.get("file_path") or args.get("path") or ""))
-            raise failure from error
+            raise failure_of(error, _named(args, error, ctx)) from error
 
     async def look(self, args: dict[str, Any], ctx: ToolContext) -> Verdict:
         """``check`` with valid arguments."""

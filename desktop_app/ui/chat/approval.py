@@ -134,11 +134,10 @@ class ApprovalCard(Live, QFrame):
         top = Qt.AlignmentFlag.AlignTop
         for row, name in enumerate(names):
             grid.addWidget(Label(name, role="small", tone="faint"), row, 0, top)
-            value = Label("", role="small", wrap=True, select=True)
+            # The rule stands in the last sentence, in mono; everything in it is escaped.
+            value = Label("", role="small", wrap=True, select=True, markup=row == 2)
             self._values.append(value)
             grid.addWidget(value, row, 1)
-        # The rule stands in the sentence, in mono; everything in it is escaped.
-        self._values[2].setTextFormat(Qt.TextFormat.RichText)
         return grid
 
     def _build_buttons(self) -> QHBoxLayout:

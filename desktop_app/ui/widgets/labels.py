@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from typing import Literal
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
@@ -16,10 +17,13 @@ from .painting import draw_text, text_width
 
 Tone = Literal["text", "muted", "faint", "danger", "warning", "success", "disabled", "accent-text"]
 
+_TAG = re.compile(r"<[^>]+>")
+
 
 class Label(Live, QLabel):
     """Words in a text style. With ``wrap`` they flow over lines of the style's line height;
-    ``select`` lets a person copy them. The text is always taken literally."""
+    ``select`` lets a person copy them. The text is taken literally, except with ``markup``: then
+    it is rich text of the program's own making, everything foreign in it escaped by the caller."""
 
     def __init__(
         self,
@@ -30,8 +34,10 @@ class Label(Live, QLabel):
         tone: Tone = "text",
         wrap: bool = False,
         select: bool = False,
+        markup: bool = False,
     ) -> None:
         super().__init__(parent)
+        self._markup = markup
         self._source = text
         self._role = role
         self._tone = tone
@@ -60,11 +66,14 @@ class Label(Live, QLabel):
 
     def retranslate(self) -> None:
         self._plain = say(self._source)
-        self.setAccessibleName(self._plain)
+        spoken = html.unescape(_TAG.sub("", self._plain)) if self._markup else self._plain
+        self.setAccessibleName(spoken)
         if not self.wordWrap():
             self.setText(self._plain)
             return
-        words = html.escape(self._plain).replace("\n", "<br>")
+        words = self._plain
+        if not self._markup:
+            words = html.escape(words).replace("\n", "<br>")
         height = theme().line(self._role)
         style = f"line-height: {height}px; white-space: pre-wrap"
         self.setText(f'<p style="{style}">{words}</p>' if words else "")

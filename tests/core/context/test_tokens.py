@@ -93,6 +93,16 @@ async def test_a_model_without_a_known_encoding_is_estimated() -> None:
     assert isinstance(await load_counter(ModelInfo("guide", "Guide", 32_768, 4096)), ClassCounter)
 
 
+def test_families_are_priced_by_what_their_tokenizers_do_differently() -> None:
+    digits, chinese = "1234567890 " * 9, "请整理这些文件" * 9
+    plain = ClassCounter("deepseek:chat")
+    assert ClassCounter("openai:qwen3-8b").count(digits) > 1.5 * plain.count(digits)
+    assert ClassCounter("anthropic:claude-x").count(chinese) > 1.4 * plain.count(chinese)
+    assert ClassCounter("x:qwen").count("words only") == plain.count("words only")
+    names = {ClassCounter(m).name for m in ("x:qwen", "anthropic:claude-x", "openai:gpt-5", "y")}
+    assert len(names) == 4  # each learns a ratio of its own
+
+
 async def test_a_million_spaces_do_not_break_the_exact_counter() -> None:
     counter = await load_counter(O200K)
     assert counter.count(" " * 1_100_000) > 1000
