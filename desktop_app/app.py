@@ -157,7 +157,9 @@ class Program:
         else:
             self.window.show_welcome()
         collector = Collector()
-        QTimer.singleShot(IDLE_MS, collector.settle)
+        self._settle = QTimer(self.window, singleShot=True, interval=IDLE_MS)
+        self._settle.timeout.connect(collector.settle)
+        self._settle.start()
         self._idle = QTimer(self.window)
         self._idle.setInterval(IDLE_MS)
         self._idle.timeout.connect(collector.idle)

@@ -302,6 +302,9 @@ class Slipway:
             await journal.close()
             raise
         conversation.listen(lambda event: self._heard(key, placed.workspace_id, event))
+        if conversation.activity == "parked":
+            self._live[key] = "parked"
+            self._tell(SessionsChanged(placed.workspace_id, key.session_id))
         return conversation
 
     @property
@@ -314,6 +317,7 @@ class Slipway:
                 self._live[key] = "running"
             case RunParked():
                 self._live[key] = "parked"
+                self._tasks.start(self._settle(key, workspace_id), name="refresh the index")
             case RunFinished():
                 self._live.pop(key, None)
                 self._tasks.start(self._settle(key, workspace_id), name="refresh the index")

@@ -121,6 +121,7 @@ class MainWindow(Live, QWidget):
         self.desk.dropped.connect(self._dropped)
         self.desk.failed.connect(self.show_error)
         self.chat.notified.connect(self._notified)
+        self.chat.titleChanged.connect(lambda _title: self._title())
         self.chat.inspectorRequested.connect(self.open_inspector)
         self.chat.compactionRequested.connect(self.inspector.show_compaction)
         self.chat.workspaceRequested.connect(self.pane.tree.setFocus)

@@ -49,6 +49,7 @@ class ChatPage(Live, QWidget):
     inspectorRequested = Signal(str)
     compactionRequested = Signal(int)  # show this generation in the inspector
     workspaceRequested = Signal()
+    titleChanged = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -234,6 +235,7 @@ class ChatPage(Live, QWidget):
     def _show_title(self, title: str) -> None:
         writable = self.vm is not None and self.vm.writable
         self.header.set_title(title, renamable=writable)
+        self.titleChanged.emit(title)
 
     def _show_stack(self, *_: object) -> None:
         vm = self.vm

@@ -46,6 +46,7 @@ class ChatHistory(ChatState):
             self._loading = False
         state = conversation.state
         self.tasks_list = [t.model_dump() for t in state.tasks_context.tasks]
+        self.ready = True
         self.opened.emit()
         self.titleChanged.emit(self.title)
         self._emit_run_state()

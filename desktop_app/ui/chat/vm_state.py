@@ -111,6 +111,7 @@ class ChatState(QObject):
         self.stopping = False
         self.waiting_model = ""  # model that has been asked and has not answered yet
         self.at_start = True
+        self.ready = False  # the history is there
         self._fold = Fold()
         self._oldest: int | None = None
         self._loading = False

@@ -39,6 +39,7 @@ class WorkspacesViewModel(QObject):
         super().__init__(parent)
         self.service = service
         self.model = WorkspaceTreeModel(self)
+        self.listed = False  # the list came at least once
         self._filter = ""
         self._all: list[WorkspaceSummary] = []
         self._tasks = Tasks(self._task_failed)
@@ -65,6 +66,7 @@ class WorkspacesViewModel(QObject):
 
     async def _refresh(self) -> None:
         self._all = await self.service.list_workspaces()
+        self.listed = True
         self._show()
         self.loaded.emit()
 
