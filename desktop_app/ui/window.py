@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayou
 
 from desktop_app import __version__
 from desktop_app.core.catalog import WorkspaceSummary
-from desktop_app.core.errors import SlipwayError
 from desktop_app.core.service import Slipway
 from desktop_app.core.sessions.base import SessionKey
 from desktop_app.core.settings.settings import Settings
@@ -21,7 +20,7 @@ from desktop_app.ui.chat.sources import ChatSources
 from desktop_app.ui.chat.status import ChatStatus
 from desktop_app.ui.chat.view_model import ChatViewModel
 from desktop_app.ui.commands import SEPARATOR, Command, Commands
-from desktop_app.ui.errors import describe
+from desktop_app.ui.errors import describe_error
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.palette.model import Entry
 from desktop_app.ui.palette.palette import Palette
@@ -453,9 +452,9 @@ class MainWindow(Live, QWidget):
 
     # -- telling --------------------------------------------------------------------------------
 
-    def show_error(self, error: SlipwayError) -> None:
-        """A failure beside a run: a toast that stays."""
-        words = describe(error.code, error.params)
+    def show_error(self, error: BaseException) -> None:
+        """A failure beside a run, also one that was not foreseen: a toast that stays."""
+        words = describe_error(error)
         text = f"{words.title}: {words.reason}" if words.reason else words.title
         self.toasts.show(text, "danger")
 

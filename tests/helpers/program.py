@@ -97,6 +97,7 @@ class Driver:
             lambda: chat.vm is not None and chat.vm.conversation is not None and chat.vm.ready
         )
         self.until(lambda: chat.vm.conversation.key == desk.current)
+        self.until(lambda: self.session(desk.current) is not None)
 
     def open_session(self, key: SessionKey) -> None:
         self.window.open_session(key)
