@@ -77,7 +77,10 @@ class FoldBase:
 
     def _add(self, item: Item) -> None:
         self.items[item.id] = item
-        self._changes.pop(item.id, None)
+        known = self._changes.pop(item.id, None)
+        if known is not None and known.kind == "remove":
+            # Gone and there again in one batch: the old row must go first.
+            self._changes[f"{item.id}\0{len(self._changes)}"] = known
         self._changes[item.id] = Change("append", item.id)
 
     def put(self, item: Item) -> None:

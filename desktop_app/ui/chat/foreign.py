@@ -169,7 +169,7 @@ def line_token(line: str) -> str:
 class ForeignBox(Live, QWidget):
     """A ``ForeignText`` in its frame: ``sunken``, a line around, radius 6."""
 
-    def __init__(self, text: QPlainTextEdit, parent: QWidget | None = None) -> None:
+    def __init__(self, text: QPlainTextEdit | QTextEdit, parent: QWidget | None = None) -> None:
         from PySide6.QtWidgets import QVBoxLayout
 
         super().__init__(parent)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QRadioButton
+from PySide6.QtWidgets import QLabel, QRadioButton
 from pytestqt.qtbot import QtBot
 
 from desktop_app.core.agent.base import Question
@@ -164,7 +164,9 @@ def test_the_exact_rule_and_what_it_would_have_allowed() -> None:
 def test_markup_in_a_rule_stays_text(card: ApprovalCard) -> None:
     rule = {"tool_name": "Bash", "rule_content": "<b>x</b> & <img src=a>"}
     card.show_approvals([ask(rule=rule)])
-    assert "&lt;b&gt;x&lt;/b&gt; &amp;" in card._values[2].text()
+    assert "&lt;b&gt;x&lt;/b&gt; &amp;" in QLabel.text(card._values[2])
+    assert "&lt;span" not in QLabel.text(card._values[2])
+    assert card._values[2].accessibleName().startswith("<b>x</b> & <img src=a>")
 
 
 def test_every_reason_of_the_tools_has_words() -> None:

@@ -246,3 +246,13 @@ def test_undo_moves_to_the_compaction_before() -> None:
         ["view_summary", "undo_compaction"],
         [],
     ]
+
+
+def test_a_row_that_goes_and_comes_again_in_one_batch() -> None:
+    fold = Fold()
+    fold.event(ev.CompactionStarted("alert", 1000))
+    assert [c.kind for c in fold.take()] == ["append"]
+    fold.event(ev.CompactionFailed("alert", "context.summary_empty"))
+    fold.event(ev.CompactionStarted("danger", 1000))
+    changes = [(c.kind, c.id) for c in fold.take()]
+    assert changes == [("remove", "x:compaction"), ("append", "x:compaction")]

@@ -8,17 +8,19 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtGui import QTextDocument
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
 from desktop_app.core.errors import WorkspaceError
 from desktop_app.core.workspaces.local import LocalBackend
 from desktop_app.ui.chat.gauges import estimated_words, forecast_words, usage_of
-from desktop_app.ui.chat.inspector.context_parts import ItemRole, ItemsModel, legend
+from desktop_app.ui.chat.inspector.context_parts import ItemRole, ItemsModel, item_name, legend
 from desktop_app.ui.chat.inspector.files_model import FilesModel
 from desktop_app.ui.chat.inspector.files_panel import FilesPanel, preview_text
 from desktop_app.ui.chat.inspector.tools_panel import ToolsPanel
 from desktop_app.ui.chat.sources import ChatSources, SkillEntry, ToolEntry, tool_entries
+from desktop_app.ui.chat.summary_text import summary_html
 from desktop_app.ui.widgets.rows import Role
 from tests.helpers.conversation import breakdown, item
 
@@ -218,3 +220,25 @@ def test_entries_of_real_tools() -> None:
     entries = tool_entries(builtin_tools(), lambda text: len(text) // 4)
     assert {"Bash", "Read", "Write", "AskUser"} <= {e.name for e in entries}
     assert all(e.tokens > 10 and e.description and not e.group for e in entries)
+
+
+def test_items_are_called_as_people_know_them() -> None:
+    cases = [
+        (item("assistant", "**18 files**\n\n- `a`", 1, "x"), "18 files"),
+        (item("result", "Glob **/*", 1, "x"), "Find files **/*"),
+        (item("tools", "Glob", 1, "x"), "Glob"),
+        (item("system", "instructions", 1, "x"), "Instructions"),
+        (item("thinking", "", 1, "x"), "Thinking"),
+        (item("user", "## Do it", 1, "x"), "Do it"),
+    ]
+    assert [item_name(i) for i, _ in cases] == [name for _, name in cases]
+
+
+def test_a_summary_is_read_without_its_tags_and_with_nothing_hidden() -> None:
+    document = QTextDocument()
+    document.setHtml(
+        summary_html("<pinned>\n# Task\nFind <b>it</b> & \u202eback\n</pinned>\n- a **bold** point")
+    )
+    assert document.toPlainText().replace("\xa0", " ") == (
+        "Task\nFind <b>it</b> & ⟨U+202E⟩back\n• a bold point"
+    )

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QHBoxLayout, QListView, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QListView, QTextBrowser, QVBoxLayout, QWidget
 
 from desktop_app.core.context.types import CompactionRecord
 from desktop_app.core.ids import now_us
 from desktop_app.ui.chat import figures
-from desktop_app.ui.chat.foreign import ForeignBox, visible
+from desktop_app.ui.chat.foreign import ForeignBox
 from desktop_app.ui.chat.gauges import trigger_words
+from desktop_app.ui.chat.summary_text import summary_html
 from desktop_app.ui.chat.view_model import ChatViewModel
 from desktop_app.ui.i18n import tr, trn
 from desktop_app.ui.theme import theme
@@ -23,7 +26,7 @@ from desktop_app.ui.widgets.rows import Role, RowDelegate
 GenRole = Qt.ItemDataRole.UserRole + 1
 
 
-def detail_words(record: CompactionRecord) -> str:
+def detail_words(record: CompactionRecord, model_name: Callable[[str], str]) -> str:
     """What a compaction did, in a line of parts."""
     parts: list[str] = []
     n = len(record.covered_ids)
@@ -36,7 +39,7 @@ def detail_words(record: CompactionRecord) -> str:
     if record.seconds:
         parts.append(figures.whole_seconds(record.seconds))
     if record.summariser:
-        parts.append(record.summariser)
+        parts.append(model_name(record.summariser))
     return " · ".join(parts)
 
 
@@ -66,10 +69,10 @@ class CompactionsPanel(Live, QWidget):
                        "They stay readable, and the newest compaction can be undone."),
         )  # fmt: skip
         self.detail = Label("", role="caption", tone="muted", wrap=True)
-        self.summary = QPlainTextEdit()
-        self.summary.setReadOnly(True)
+        self.summary = QTextBrowser()
+        self.summary.setOpenLinks(False)
+        self.summary.setFrameShape(QTextBrowser.Shape.NoFrame)
         self.summary.setProperty("bare", True)
-        self.summary.setFont(theme().font("small"))
         self.summary.document().setDocumentMargin(px(8))
         self._box = QWidget()
         below = QVBoxLayout(self._box)
@@ -141,9 +144,17 @@ class CompactionsPanel(Live, QWidget):
             return
         record = self._records[index.row()]
         self._gen = record.gen
-        self.detail.set_source(detail_words(record))
-        self.summary.setPlainText(visible(record.summary)[0])
+        self.detail.set_source(detail_words(record, self._model_name))
+        self.summary.setHtml(summary_html(record.summary))
         self._show_undo()
+
+    def _model_name(self, model: str) -> str:
+        return self._vm.voice.model_name(model) if self._vm is not None else model
+
+    def restyle(self) -> None:
+        super().restyle()
+        if self._gen >= 0:
+            self.choose(self._gen)
 
     def _show_undo(self) -> None:
         newest = bool(self._records) and self._records[0].gen == self._gen

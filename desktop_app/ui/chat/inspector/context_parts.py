@@ -107,7 +107,7 @@ class ItemsModel(QAbstractListModel):
         self._items: list[Item] = []
         self._total = 0
 
-    def set_breakdown(self, breakdown: Breakdown, limit: int = 40) -> None:
+    def set_breakdown(self, breakdown: Breakdown, limit: int = 20) -> None:
         items = sorted(breakdown.items, key=lambda item: (-item.tokens, item.ref))[:limit]
         self._total = breakdown.total
         if [i.ref for i in items] == [i.ref for i in self._items]:
@@ -141,11 +141,20 @@ class ItemsModel(QAbstractListModel):
 
 
 def item_name(item: Item) -> str:
-    """An item's name on one line, tools by the names they have in the window."""
-    label = tool_words.one_line(item.label, 120)
-    if item.category in ("tools", "result") and label:
+    """An item's name on one line: the first words of a text without its Markdown, a call by the
+    tool's name in the window; tools themselves by their own names, as in the list of tools."""
+    label = next((line for line in item.label.splitlines() if line.strip()), "")
+    label = tool_words.one_line(label, 120)
+    if item.category == "system":
+        return {"system": tr("System prompt"), "instructions": tr("Instructions")}.get(
+            label, label or category_name("system")
+        )
+    if item.category in ("assistant", "result"):
         tool, _, rest = label.partition(" ")
-        label = f"{tool_words.title(tool)} {rest}".rstrip()
+        if tool in tool_words.ICONS:
+            return f"{tool_words.title(tool)} {rest}".rstrip()
+    if item.category in ("assistant", "user", "thinking", "ledger"):
+        label = label.strip("#*_`> -").replace("**", "").replace("`", "")
     return label or category_name(item.category)
 
 
