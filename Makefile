@@ -85,6 +85,7 @@ shots: $(RUN)
 	$(PY) -m desktop_app shots --out resources/pictures
 
 package: $(DEV)
+	@echo "· building the source archive and the wheel; they go to dist"
 	$(PY) -m pip install -q --disable-pip-version-check "build==1.3.0"
 	$(PY) -m build --outdir dist
 

@@ -11,14 +11,14 @@ Record kinds (``body`` is JSON; unknown kinds are kept and skipped when ``ignora
     session.config     {config}: a later change of it (ignorable)
     user.message       {msg}                                  barrier
     model.request      {reply_id, iteration, model, tokens, envelope}       barrier
-    assistant.message  {reply_id, blocks, usage?, finish, ops: [op ids]}   barrier; auto-approved
-                       operations' intents are in the same transaction
+    assistant.message  {reply_id, blocks, usage?, finish, ops: [op ids]}   barrier; the intents of
+                       its operations follow in one transaction before any of them starts
     approval.asked     {reply_id, op_id, approval}
     approval.decided   {reply_id, op_id, allowed, by, arguments?, rule?}    barrier
     question.answered  {reply_id, op_id, answer}              barrier
     tool.result        {reply_id, op_id, block, seconds, blob?, offload?}   barrier
     compaction         {CompactionRecord}                     barrier
-    compaction.undone  {gen}                                  barrier
+    compaction.undone  {gen, undo: what it puts back}         barrier
     turn.finished      {reply_id, reason, code?, params?}     barrier
     permissions        {permission_context}
     tasks              {tasks}

@@ -15,7 +15,7 @@ from .skill import MAX_BYTES, Skill, SkillSet
 
 if TYPE_CHECKING:
     from desktop_app.core.workspaces.backend import Backend, FileInfo
-    from desktop_app.core.workspaces.base import Generation
+    from desktop_app.core.workspaces.layout import Generation
 
 FILE = "SKILL.md"
 INDEXES = (".index", ".skills")

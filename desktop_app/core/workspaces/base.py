@@ -12,12 +12,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from .backend import Backend
+from .layout import Generation
 
 if TYPE_CHECKING:
     from desktop_app.core.messages import DataBlock, Msg, ToolResultBlock
     from desktop_app.core.skills import SkillSet
-
-Generation = Literal["A", "B", "C"]
 
 
 @dataclass(frozen=True, slots=True)

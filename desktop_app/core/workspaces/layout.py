@@ -13,14 +13,14 @@ from __future__ import annotations
 import json
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from desktop_app.core.errors import WorkspaceError
 
 from .backend import Backend, FileInfo
-from .base import Generation
 from .paths import DATA_NAME, join, require_inside
 
+Generation = Literal["A", "B", "C"]
 OWN = ".slipway"
 OWN_GENERATION: Generation = "C"
 _HEAD = 64 << 10

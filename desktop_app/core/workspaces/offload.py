@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, cast
 from desktop_app.core.errors import WorkspaceError
 
 from .backend import Backend
-from .base import Generation
+from .layout import Generation
 from .paths import join, require_inside
 
 if TYPE_CHECKING:  # opening a workspace needs no message; their models cost a third of a start
