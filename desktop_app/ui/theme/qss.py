@@ -118,6 +118,7 @@ QAbstractItemView {
   background: $surface; border: none; outline: none;
   selection-background-color: $selection; selection-color: $text;
 }
+QTreeView[ownGround="true"] { selection-background-color: transparent; }
 QHeaderView { background: $bg; border: none; }
 QHeaderView::section {
   background: $bg; color: $muted; border: none; border-bottom: 1px solid $border;

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, Qt
-from PySide6.QtGui import QCursor, QPainter, QPalette
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF
+from PySide6.QtGui import QCursor, QPainter
 from PySide6.QtWidgets import QStyleOptionViewItem, QTreeView, QWidget
 
 from desktop_app.ui.theme import theme
@@ -23,10 +23,7 @@ class Tree(QTreeView):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        palette = self.palette()
-        for group in (QPalette.ColorGroup.Active, QPalette.ColorGroup.Inactive):
-            palette.setColor(group, QPalette.ColorRole.Highlight, Qt.GlobalColor.transparent)
-        self.setPalette(palette)
+        self.setProperty("ownGround", True)  # the sheet paints no selection below the chevrons
         self.setHeaderHidden(True)
         self.setFrameShape(QTreeView.Shape.NoFrame)
         self.setMouseTracking(True)
