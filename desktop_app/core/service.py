@@ -86,6 +86,7 @@ class Slipway:
         self._open: dict[SessionKey, asyncio.Task[SessionConversation]] = {}
         self._live: dict[SessionKey, SessionState] = {}
         self._listeners: list[Callable[[CatalogEvent], None]] = []
+        self._warm = self._tasks.start(asyncio.to_thread(_load_lazily), name="load what turns need")
 
     @classmethod
     async def open(
@@ -288,6 +289,7 @@ class Slipway:
     async def _open_conversation(self, key: SessionKey) -> SessionConversation:
         placed = await self.db.placement(key)
         workspace = await self.workspace(placed.workspace_id)
+        await asyncio.shield(self._warm)
         journal = await self.store.open(key)
         try:
             setting = Setting(
@@ -394,6 +396,17 @@ class Slipway:
         await self.index.close()
         await self.db.close()
         return left
+
+
+def _load_lazily() -> None:
+    """What the first session needs and the first window does not: importing and preparing it
+    takes tens of milliseconds, so it happens beside the loop."""
+    from .messages import Msg
+    from .state import AgentState
+
+    _tools()
+    state = AgentState(context=[Msg.user("")])
+    AgentState.model_validate_json(state.to_json())
 
 
 def _tools() -> list[Any]:

@@ -21,6 +21,10 @@ class RowList:
         self.by_id[row.id] = replace(row)
         self.changes += 1
 
+    def extend(self, rows: Sequence[Row]) -> None:
+        for row in rows:
+            self.append(row)
+
     def update(self, row: Row) -> None:
         assert row.id in self.by_id, row.id
         self.by_id[row.id] = replace(row)

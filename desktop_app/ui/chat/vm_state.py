@@ -54,7 +54,7 @@ class RowSink(Protocol):
 
     has_older: bool
 
-    def append(self, row: Row) -> Any: ...
+    def extend(self, rows: Sequence[Row]) -> Any: ...
 
     def update(self, row: Row) -> Any: ...
 
@@ -322,8 +322,20 @@ class ChatState(QObject):
             self.rows.update(row_from(item, self.voice))
 
     def _apply(self) -> None:
+        """Hand changes on in order; rows that come one after the other go in together, so that a
+        history is laid out once and not once a row."""
+        fresh: list[Row] = []
         for change in self._fold.take():
+            if change.kind == "append":
+                if (item := self._fold.items.get(change.id)) is not None:
+                    fresh.append(row_from(item, self.voice))
+                continue
+            if fresh:
+                self.rows.extend(fresh)
+                fresh = []
             self._apply_one(change)
+        if fresh:
+            self.rows.extend(fresh)
 
     def _apply_one(self, change: Change) -> None:
         if change.kind == "remove":
@@ -331,8 +343,4 @@ class ChatState(QObject):
         elif change.kind == "extend":
             self.rows.extend_text(change.id, change.text)
         elif (item := self._fold.items.get(change.id)) is not None:
-            row = row_from(item, self.voice)
-            if change.kind == "append":
-                self.rows.append(row)
-            else:
-                self.rows.update(row)
+            self.rows.update(row_from(item, self.voice))
