@@ -51,7 +51,7 @@ run: $(RUN)
 	  exec $(PY) -m desktop_app $(ARGS); \
 	else \
 	  echo "· there is no display here: running the tour on a virtual one, pictures go to build/tour"; \
-	  packaging/system.sh display && exec $(PY) -m desktop_app tour --out build/tour $(ARGS); \
+	  packaging/system.sh display && exec $(PY) -m desktop_app tour --out build/tour; \
 	fi
 
 tour: $(RUN)
@@ -88,6 +88,7 @@ package: $(DEV)
 	@echo "· building the source archive and the wheel; they go to dist"
 	$(PY) -m pip install -q --disable-pip-version-check "build==1.3.0"
 	$(PY) -m build --outdir dist
+	@PYTHON=$(PYTHON) packaging/prove.sh
 
 lock: $(DEV)
 	$(PY) -m pip install -q --disable-pip-version-check "uv==0.13.9"

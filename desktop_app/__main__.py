@@ -1,3 +1,3 @@
-from desktop_app.app import main
+from desktop_app.cli import main
 
 raise SystemExit(main())

@@ -1,11 +1,10 @@
-"""The composition root: arguments, loop, core objects, window, orderly shutdown.
+"""The composition root: loop, core objects, window, orderly shutdown.
 
 The only module that knows both the core and the window.
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import faulthandler
 import logging
@@ -14,11 +13,8 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
-
-from desktop_app import __version__
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
@@ -29,46 +25,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("slipway")
 IDLE_MS = 5_000
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """The command ``slipway``; returns the exit code."""
-    args = list(sys.argv[1:] if argv is None else argv)
-    if args and args[0] in ("tour", "shots"):
-        from desktop_app.tour.command import run
-
-        return run(args)
-    options = _options(args)
-    if options.home:
-        os.environ["SLIPWAY_HOME"] = str(Path(options.home).absolute())
-    if (why := _no_display()) is not None:
-        print(why, file=sys.stderr)
-        return 2
-    return run_window(options.folder)
-
-
-def _options(args: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="slipway",
-        description="Chat with agents inside workspaces, and look after those workspaces.",
-        epilog="slipway tour --out DIR does the main job by itself and leaves pictures of it.",
-    )
-    parser.add_argument("folder", nargs="?", help="a folder to open as a workspace")
-    parser.add_argument("--home", help="keep data, settings, logs and cache in this folder")
-    parser.add_argument("--version", action="version", version=f"slipway {__version__}")
-    return parser.parse_args(args)
-
-
-def _no_display() -> str | None:
-    """Why no window can open here, or None. Qt itself would abort the process."""
-    if not sys.platform.startswith("linux") or os.environ.get("QT_QPA_PLATFORM"):
-        return None
-    if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
-        return None
-    return (
-        "slipway: there is no display here (neither DISPLAY nor WAYLAND_DISPLAY is set).\n"
-        "Try: slipway tour --out DIR, which runs on a virtual one."
-    )
 
 
 def run_window(folder: str | None = None) -> int:
@@ -143,8 +99,10 @@ class Program:
         self.service = await opening
         if model := self.settings.get("model"):
             self.service.default_model = model
+        from desktop_app.ui.widgets.mark import app_icon
         from desktop_app.ui.window import MainWindow
 
+        self.app.setWindowIcon(app_icon())
         shape = QSettings(str(where.state / "window.ini"), QSettings.Format.IniFormat)
         self.window = MainWindow(self.service, self.settings, shape)
         self.window.closing.connect(self.closing.set)
