@@ -14,7 +14,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from .agent.carry import carry
 from .agent.conversation import Agent, SessionConversation, Setting
+from .agent.foreign import ForeignConversation, foreign_key, open_source, workspace_of
 from .catalog import (
     CatalogEvent,
     SessionsChanged,
@@ -41,6 +43,8 @@ log = logging.getLogger(__name__)
 
 USER = "local"  # the person at this computer, as AgentScope's user_id
 LISTED = 500  # sessions of a workspace that a tree shows; the Sessions page shows all
+
+AnyConversation = SessionConversation | ForeignConversation
 
 _STATE_CODES = {
     "missing": "workspace.missing",
@@ -83,8 +87,9 @@ class Slipway:
         self.store = SqliteJournalStore(paths.data / "journals")
         self._tasks = Tasks(on_error)
         self._workspaces: dict[str, LocalWorkspace] = {}
-        self._open: dict[SessionKey, asyncio.Task[SessionConversation]] = {}
+        self._open: dict[SessionKey, asyncio.Task[AnyConversation]] = {}
         self._live: dict[SessionKey, SessionState] = {}
+        self._steal: set[SessionKey] = set()  # to be taken over at the next opening
         self._listeners: list[Callable[[CatalogEvent], None]] = []
         self._warm = self._tasks.start(asyncio.to_thread(_load_lazily), name="load what turns need")
 
@@ -127,7 +132,8 @@ class Slipway:
         workspace = await self._workspace(row)
         sessions = [self._session_summary(r) for r in await self.index.rows(row.id, limit=LISTED)]
         if workspace.info.foreign and workspace.info.state in ("ready", "readonly"):
-            known = {s.key.session_id for s in sessions}
+            ours = [*await self.db.placements(row.id), *await self.db.placements(trashed=True)]
+            known = {placed.key.session_id for placed in ours}
             sessions += [s for s in await _foreign(workspace) if s.key.session_id not in known]
         return WorkspaceSummary(workspace.info, tuple(sessions))
 
@@ -248,6 +254,9 @@ class Slipway:
 
     async def placement(self, key: SessionKey) -> Placement:
         """Where a session belongs; KeyError when it is not known."""
+        if (workspace_id := workspace_of(key)) is not None:
+            await self.db.workspace(workspace_id)
+            return Placement(key, workspace_id, title=key.session_id)
         return await self.db.placement(key)
 
     async def new_session(self, workspace_id: str, *, agent_id: str = "default") -> SessionKey:
@@ -272,9 +281,30 @@ class Slipway:
         self._tell(SessionsChanged(workspace_id, key.session_id))
         return key
 
-    async def conversation(self, key: SessionKey) -> SessionConversation:
+    async def continue_session(self, key: SessionKey) -> SessionKey:
+        """A new session that begins with what is whole of one that can only be read: another
+        program's, a damaged one. The old one is left as it is."""
+        source = await self.conversation(key)
+        new = await self.new_session((await self.placement(key)).workspace_id)
+        journal = await self.store.open(new)
+        try:
+            await carry(source, journal)
+            await self.index.refresh(journal)
+        finally:
+            await journal.close()
+        await self._replaced(new)
+        return new
+
+    async def take_over(self, key: SessionKey) -> AnyConversation:
+        """Open a session for writing that another window or process holds; what that one writes
+        next is refused."""
+        await self.close_conversation(key)
+        self._steal.add(key)
+        return await self.conversation(key)
+
+    async def conversation(self, key: SessionKey) -> AnyConversation:
         """The opened conversation, the same object until it is closed. One that another process
-        holds opens read-only. KeyError when there is none."""
+        holds opens read-only, as do those of other programs. KeyError when there is none."""
         opening = self._open.get(key)
         if opening is None or (opening.done() and opening.exception() is not None):
             opening = self._tasks.start(self._open_conversation(key), name=f"open {key.session_id}")
@@ -286,11 +316,15 @@ class Slipway:
                 self._open.pop(key, None)
             raise
 
-    async def _open_conversation(self, key: SessionKey) -> SessionConversation:
-        placed = await self.db.placement(key)
+    async def _open_conversation(self, key: SessionKey) -> AnyConversation:
+        placed = await self.placement(key)
         workspace = await self.workspace(placed.workspace_id)
         await asyncio.shield(self._warm)
-        journal = await self.store.open(key)
+        if workspace_of(key) is not None:
+            return ForeignConversation(key, await open_source(workspace, key.session_id))
+        steal = key in self._steal
+        self._steal.discard(key)
+        journal = await self.store.open(key, steal=steal)
         try:
             setting = Setting(
                 Agent(id=key.agent_id, name=self.agent_name, prompt=PROMPT),
@@ -332,9 +366,10 @@ class Slipway:
 
     async def _settle(self, key: SessionKey, workspace_id: str) -> None:
         opening = self._open.get(key)
-        if opening is not None and opening.done():
+        conversation = opening.result() if opening is not None and opening.done() else None
+        if isinstance(conversation, SessionConversation):
             try:
-                await self.index.refresh(opening.result().log.journal)
+                await self.index.refresh(conversation.log.journal)
             except SessionError as error:
                 log.info("a session's row could not be refreshed: %s", error)
         self._tell(SessionsChanged(workspace_id, key.session_id))
@@ -426,7 +461,7 @@ async def _foreign(workspace: LocalWorkspace) -> list[SessionSummary]:
     keys: Sequence[tuple[str, int]] = sorted(found.items(), key=lambda item: -item[1])
     return [
         SessionSummary(
-            SessionKey(USER, "foreign", session_id),
+            foreign_key(USER, workspace.info.id, session_id),
             workspace.info.id,
             session_id,
             us,

@@ -119,6 +119,19 @@ class Desk(QObject):
         if self.current == key:
             self.current = None
 
+    def take_over(self, key: SessionKey) -> None:
+        """Write here what another window or program has open."""
+        self._tasks.start(self._take_over(key), name="take over")
+
+    async def _take_over(self, key: SessionKey) -> None:
+        await self.drop(key)
+        try:
+            await self.service.take_over(key)
+        except SlipwayError as error:
+            self.failed.emit(error)
+            return
+        self.open(key)
+
     def forget(self, key: SessionKey) -> None:
         """The session was trashed or its workspace forgotten."""
         self._tasks.start(self.drop(key), name="close session")
@@ -142,6 +155,6 @@ class Desk(QObject):
 
 def _model_of(conversation: Any) -> ModelInfo | None:
     try:
-        return conversation.model_info
+        return getattr(conversation, "model_info", None)  # one that is only read has none
     except SlipwayError:
         return None

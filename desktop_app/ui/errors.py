@@ -36,6 +36,7 @@ ACTIONS: dict[str, Callable[[], str]] = {
     "open_settings": lambda: tr("Open settings"),
     "show_file": lambda: tr("Show the file"),
     "new_session": lambda: tr("New session"),
+    "continue_here": lambda: tr("Continue in a new session"),
     "take_over": lambda: tr("Take over"),
     "open_log": lambda: tr("Show the log"),
     "trust": lambda: tr("Trust"),
@@ -74,6 +75,8 @@ def describe(code: str, params: Mapping[str, Any] | None = None) -> Words:
         )
     title, reason, fix, action = entry
     shown = _shown(params or {})
+    if (why := WORDS.get(shown.get("why", ""))) is not None:
+        shown["why"] = tr(why[1]).format_map(shown)
     title, reason, fix = (
         tr(text).format_map(shown) if text else "" for text in (title, reason, fix)
     )

@@ -121,6 +121,7 @@ class MainWindow(Live, QWidget):
         self.desk.failed.connect(self.show_error)
         self.chat.notified.connect(self._notified)
         self.chat.titleChanged.connect(lambda _title: self._title())
+        self.chat.actionRequested.connect(self._way_out)
         self.chat.inspectorRequested.connect(self.open_inspector)
         self.chat.compactionRequested.connect(self.inspector.show_compaction)
         self.chat.workspaceRequested.connect(self.pane.tree.setFocus)
@@ -169,6 +170,14 @@ class MainWindow(Live, QWidget):
         self.chat.drop(vm)
         if shown:
             self.show_welcome()
+
+    def _way_out(self, action: str) -> None:
+        """What the composer offers where nothing can be sent."""
+        if (key := self.desk.current) is not None:
+            if action == "continue_here":
+                self.workspaces.continue_session(key)
+            elif action == "take_over":
+                self.desk.take_over(key)
 
     def show_welcome(self) -> None:
         """No session: the page with the first steps."""

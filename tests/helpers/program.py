@@ -93,10 +93,12 @@ class Driver:
 
     def until_shown(self) -> None:
         desk, chat = self.window.desk, self.window.chat
-        self.until(
-            lambda: chat.vm is not None and chat.vm.conversation is not None and chat.vm.ready
-        )
-        self.until(lambda: chat.vm.conversation.key == desk.current)
+
+        def shown() -> bool:
+            talk = chat.vm.conversation if chat.vm is not None else None
+            return talk is not None and talk.key == desk.current and chat.vm.ready
+
+        self.until(shown)
         self.until(lambda: self.session(desk.current) is not None)
 
     def open_session(self, key: SessionKey) -> None:

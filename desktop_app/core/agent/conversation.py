@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from desktop_app.core.errors import SessionError, SlipwayError
 from desktop_app.core.ids import new_id
 from desktop_app.core.messages import DataBlock, HintBlock, Msg, TextBlock, ToolCallBlock
 from desktop_app.core.models.base import ChatModel, ModelInfo, ModelRequest
-from desktop_app.core.sessions.base import Journal, NewRecord, OpUpdate, SessionKey
+from desktop_app.core.sessions.base import Journal, NewRecord, OpUpdate, Record, SessionKey
 from desktop_app.core.state import AgentState, Mode, PermissionContext, Rule
 from desktop_app.core.tasks import Tasks
 from desktop_app.core.tools.base import FileVersions, ToolContext
@@ -38,6 +39,8 @@ GO_ON = (
     "<system-reminder>Your answer broke off here. The person asks you to go on: continue from "
     "where it stopped, without repeating what is there.</system-reminder>"
 )
+FOLLOW_SECONDS = 30.0  # one wait for the writer's next record; it ends as soon as one comes
+
 SHOWN = (
     "user.message",
     "assistant.message",
@@ -82,6 +85,7 @@ class SessionConversation:
         self.log = SessionLog(journal, self._stream.emit)
         self._files = FileVersions()
         self.recovered: Recovered | None = None
+        self._follower: asyncio.Task[None] | None = None
         self.toolbox = Toolbox(setting.tools, self._tool_context)
         self.engine: ContextEngine
         self.executor: Executor
@@ -121,7 +125,32 @@ class SessionConversation:
             await self.outbox.load()
             self.log.written.append(self.outbox.add)
             tasks.start(self.outbox.run(), name=f"outbox {journal.info.key.session_id}")
+        elif journal.info.why == "journal.in_use":
+            name = f"follow {journal.info.key.session_id}"
+            self._follower = tasks.start(self._follow(), name=name)
         return self
+
+    async def _follow(self) -> None:
+        """Show what the writer, in another window or process, adds."""
+        journal = self.log.journal
+        try:
+            while True:
+                head = self.log.now.head
+                if await journal.wait_for_change(head, FOLLOW_SECONDS) <= head:
+                    continue
+                title, tasks = self.title, self._task_list()
+                records = await self.log.follow()
+                shown = [entry_of(r) for r in records if r.kind in SHOWN]
+                if shown:
+                    self._stream.emit(ev.Notice("followed", {"entries": shown}))
+                self._stream.emit(ev.Saved(self.log.now.head, self.log.now.last_us))
+                if self.title != title:
+                    self._stream.emit(ev.TitleChanged(self.title))
+                if self._task_list() != tasks:
+                    self._stream.emit(ev.TasksChanged(self._task_list()))
+                self._stream.emit(ev.ContextChanged(await self.breakdown()))
+        except SlipwayError as error:
+            logger.info("a session is not followed any more: %s", error)
 
     def _delivered(self) -> None:
         """The outbox moved: tell how much is still on its way."""
@@ -137,6 +166,8 @@ class SessionConversation:
 
     @property
     def activity(self) -> Activity:
+        if not self.writable:
+            return "idle"  # whatever runs or waits there is another window's
         if self._stream.running:
             return "running"
         return "parked" if self.log.now.waiting else "idle"
@@ -170,7 +201,7 @@ class SessionConversation:
     def resumable(self) -> str | None:
         """The reply that ended early and can be continued with ``go_on``."""
         now = self.log.now
-        if self.activity != "idle":
+        if self.activity != "idle" or not self.writable:
             return None
         if now.open_reply is not None:
             return now.open_reply
@@ -184,7 +215,7 @@ class SessionConversation:
     @property
     def pending(self) -> Pending | None:
         waiting = list(self.log.now.waiting.values())
-        if not waiting or self._stream.running:
+        if not waiting or self._stream.running or not self.writable:
             return None
         return Pending(
             waiting[0].reply_id,
@@ -204,7 +235,7 @@ class SessionConversation:
         records = await self.log.journal.read(
             before=before, limit=limit, newest_first=True, kinds=SHOWN
         )
-        entries = [HistoryEntry(r.seq, r.kind, r.ts_us, r.raw) for r in reversed(records)]
+        entries = [entry_of(r) for r in reversed(records)]
         return History(entries, limit is None or len(records) < limit)
 
     def draft(self) -> str:
@@ -338,6 +369,8 @@ class SessionConversation:
             self._stream.emit(ev.TitleChanged(title))
 
     async def close(self) -> None:
+        if self._follower is not None:
+            self._follower.cancel()
         await self.stop()
         await self.log.journal.close()
 
@@ -505,6 +538,10 @@ class SessionConversation:
                 ):
                     found.append(args)
         return found
+
+
+def entry_of(record: Record) -> HistoryEntry:
+    return HistoryEntry(record.seq, record.kind, record.ts_us, record.raw)
 
 
 def _attachment_blocks(attachments: Sequence[Attachment]) -> list[Any]:

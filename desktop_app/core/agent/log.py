@@ -37,6 +37,13 @@ class SessionLog:
             after = page[-1].seq
             await asyncio.to_thread(self._folder.replay, page)
 
+    async def follow(self) -> list[Record]:
+        """Apply what another process has written since."""
+        records = await self.journal.read(after=self.now.head)
+        for record in records:
+            self._folder.apply(record)
+        return records
+
     async def append(
         self,
         *records: NewRecord,

@@ -43,6 +43,7 @@ class Composer(Live, QFrame):
     modeChosen = Signal(str)
     modelChosen = Signal(str)
     gaugeClicked = Signal()
+    wayOut = Signal()  # what is offered where nothing can be sent
     changed = Signal()
     failed = Signal(str, dict)
 
@@ -90,6 +91,8 @@ class Composer(Live, QFrame):
         self.why = Label("", role="small", tone="muted", wrap=True)
         why.addWidget(Glyph("lock", "muted", 14))
         why.addWidget(self.why, 1)
+        self.way = Button("", variant="link")
+        why.addWidget(self.way)
 
         tools = QHBoxLayout()
         tools.setContentsMargins(px(8), 0, px(6), px(6))
@@ -148,6 +151,7 @@ class Composer(Live, QFrame):
         self.mode.chosen.connect(self.modeChosen)
         self.model.chosen.connect(self.modelChosen)
         self.ring.clicked.connect(self.gaugeClicked)
+        self.way.clicked.connect(self.wayOut)
         self.queue.edit.connect(self.queueEdited)
         self.queue.remove.connect(self.queueRemoved)
         self.queue.sendNow.connect(self.queueSent)
@@ -176,10 +180,12 @@ class Composer(Live, QFrame):
         for widget in (self.ring, self.share):
             widget.setVisible(bool(usage.window))
 
-    def set_disabled(self, reason: Text) -> None:
-        """Nothing can be sent, and why; empty when it can."""
+    def set_disabled(self, reason: Text, way: Text = "") -> None:
+        """Nothing can be sent, and why; empty when it can. ``way`` names a way out."""
         self._reason = reason
         self.why.set_source(reason)
+        self.way.set_source(way)
+        self.way.setVisible(bool(say(way)))
         off = bool(say(reason))
         self._why.setVisible(off)
         for widget in (self.edit, self.attach, self.at, self.model, self.mode):

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from desktop_app.core import events as ev
+
 from .fold_base import Change, ChangeKind
 from .fold_live import LiveFold
 from .fold_replay import ReplayFold
@@ -21,6 +23,14 @@ __all__ = ["Change", "ChangeKind", "Fold"]
 
 class Fold(LiveFold, ReplayFold):
     """The items of one stretch of a session, from events, records, or both."""
+
+    def event(self, event: ev.Event) -> None:
+        """Take one event; of a session that another window writes, the records that came."""
+        if isinstance(event, ev.Notice) and event.code == "followed":
+            for entry in event.params["entries"]:
+                self.entry(entry)
+            return
+        super().event(event)
 
     def prepend(self, older: Fold) -> list[Item]:
         """Join an older stretch in front; returns its items, oldest first, to be shown there.

@@ -63,6 +63,9 @@ class ReplayFold(FoldBase):
                     body.get("code"),
                     dict(body.get("params") or {}),
                 )
+            case "history.damaged":
+                words = {"line": body.get("line"), "bytes": body.get("bytes")}
+                self._add(NoticeItem(f"b:{entry.seq}", "warning", entry.kind, words))
             case "recovered":
                 ops: list[dict[str, Any]] = body.get("ops") or []
                 if ops:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 from desktop_app.core.context.types import Breakdown
 from desktop_app.core.paths import paths
 from desktop_app.core.state import Mode
-from desktop_app.ui.errors import describe
+from desktop_app.ui.errors import action_label, describe
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
 from desktop_app.ui.transcript.model import TranscriptModel
@@ -35,6 +35,7 @@ from .sources import ChatSources
 from .tool_words import title as tool_title
 from .view_model import ChatViewModel
 
+WAYS = ("continue_here", "take_over")  # ways out that the window knows
 VIEWS = 4  # transcripts kept with their scroll position
 
 
@@ -50,12 +51,14 @@ class ChatPage(Live, QWidget):
     compactionRequested = Signal(int)  # show this generation in the inspector
     workspaceRequested = Signal()
     titleChanged = Signal(str)
+    actionRequested = Signal(str)  # a way out of what cannot be done here: an id of ``errors``
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.vm: ChatViewModel | None = None
         self.sources = ChatSources()
         self.view: TranscriptView | None = None
+        self._way = ""
         self._views: OrderedDict[ChatViewModel, TranscriptView] = OrderedDict()
         self.work = PageWork(self)
         self.drafts = Drafts(paths().state / "drafts.json", self)
@@ -114,6 +117,7 @@ class ChatPage(Live, QWidget):
         composer.queueSent.connect(lambda: self.vm and self.vm.send_queued())
         composer.modeChosen.connect(self._mode_chosen)
         composer.modelChosen.connect(lambda model: self.vm and self.vm.set_model(model))
+        composer.wayOut.connect(lambda: self.actionRequested.emit(self._way))
         composer.gaugeClicked.connect(lambda: self.inspectorRequested.emit("context"))
         composer.changed.connect(self._keep_draft)
         composer.failed.connect(self._failed)
@@ -245,19 +249,25 @@ class ChatPage(Live, QWidget):
 
     def _show_disabled(self) -> None:
         vm = self.vm
-        words = ""
+        words, self._way = "", ""
         if self.sources.missing is not None:
-            words = _why(*self.sources.missing)
+            words, self._way = _why(*self.sources.missing)
         elif vm is not None and vm.conversation is not None and not vm.writable:
             reason = vm.conversation.why_readonly
-            words = _why(*reason) if reason else tr("This session can only be read")
-        self.composer.set_disabled(words)
+            words = tr("This session can only be read")
+            if reason:
+                words, self._way = _why(*reason)
+        if self._way not in WAYS:
+            self._way = ""
+        self.composer.set_disabled(words, action_label(self._way) if self._way else "")
 
     def _show_activity(self) -> None:
         vm = self.vm
         busy = vm is not None and vm.busy
         self.composer.set_busy(busy, stopping=vm is not None and vm.stopping)
         self.activity.set_activity(self._activity_words())
+        if vm is not None and vm.conversation is not None and vm.activity == "idle":
+            self._show_disabled()  # a run may end because another window took the session over
 
     def _activity_words(self) -> str:
         vm = self.vm
@@ -450,6 +460,7 @@ def _model(vm: ChatViewModel) -> TranscriptModel:
     return vm.rows
 
 
-def _why(code: str, params: dict[str, object]) -> str:
+def _why(code: str, params: dict[str, object]) -> tuple[str, str]:
+    """Why nothing can be sent, and the id of the way out."""
     words = describe(code, params)
-    return words.reason or words.title
+    return words.reason or words.title, words.action

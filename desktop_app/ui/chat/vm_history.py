@@ -35,7 +35,10 @@ class ChatHistory(ChatState):
             self._oldest = history.entries[0].seq if history.entries else None
             self._take_pending()
             waiting = {a.op_id for a in self.approvals} | {q.op_id for q in self.questions}
-            self._fold.settle(waiting, running=conversation.activity == "running")
+            reason = conversation.why_readonly
+            elsewhere = reason is not None and reason[0] == "journal.in_use"
+            running = conversation.activity == "running" or elsewhere
+            self._fold.settle(waiting, running=running)
             self._show_cut(conversation)
             self._apply()
             self.rows.has_older = not self.at_start
@@ -54,7 +57,7 @@ class ChatHistory(ChatState):
 
     def _show_cut(self, conversation: Conversation) -> None:
         """A turn that a dead process left open: its text, and the way on."""
-        if conversation.activity != "idle":
+        if conversation.activity != "idle" or not conversation.writable:
             return
         if text := conversation.draft():
             self._fold.put(TextItem("x:draft", "", text, stopped=True))

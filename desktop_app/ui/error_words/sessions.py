@@ -57,7 +57,7 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
             "A part of it cannot be read. All that is whole is shown; the file was left as it is."
         ),
         mark("Go on in a new session made from what is whole."),
-        "new_session",
+        "continue_here",
     ),
     "journal.newer": (
         mark("Made by a newer version"),
@@ -132,6 +132,18 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         mark("{why}"),
         mark("Make a new session from it to go on."),
         "new_session",
+    ),
+    "session.foreign": (
+        mark("A session of another program"),
+        mark("Another program wrote this session here; it can be read."),
+        mark("Go on in a new session that begins with it."),
+        "continue_here",
+    ),
+    "history.damaged": (
+        mark("A part of this history cannot be read"),
+        mark("Line {line} is no message ({bytes}); it was left as it is."),
+        "",
+        "",
     ),
     "run.busy": (
         mark("It is still working"),

@@ -198,6 +198,11 @@ class WorkspacesPane(Live, QWidget):
             icon("message-square"), tr("Open"), lambda: self.openSession.emit(session.key)
         )
         if session.foreign:
+            menu.addAction(
+                icon("message-square-plus"),
+                tr("Continue in a new session"),
+                lambda: self.model.continue_session(session.key),
+            )
             return
         words = tr("Unpin") if session.pinned else tr("Pin to the top")
         menu.addAction(

@@ -133,6 +133,15 @@ class WorkspacesViewModel(QObject):
         await self._refresh()
         self.sessionOpened.emit(key)
 
+    def continue_session(self, key: SessionKey) -> None:
+        """Go on from a session that can only be read, in a new one."""
+        self._run(self._continue_session(key), "continue session")
+
+    async def _continue_session(self, key: SessionKey) -> None:
+        new = await self.service.continue_session(key)
+        await self._refresh()
+        self.sessionOpened.emit(new)
+
     def trust(self, workspace_id: str) -> None:
         self._run(self.service.trust(workspace_id), "trust")
 
