@@ -5,9 +5,11 @@
 #   make bench    the figures        make shots   the README's pictures
 #   make package  wheel and sdist    make clean   remove what the others made
 #
-# PYTHON picks the interpreter (3.11 to 3.13), VENV the environment's folder.
+# PYTHON is the interpreter (the first that suits, 3.11 to 3.13), VENV the environment's folder.
 
-PYTHON ?= python3
+SUITS  := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
+PYTHON ?= $(or $(shell for p in python3 python3.13 python3.12 python3.11; do \
+  if $$p -c '$(SUITS)' 2>/dev/null; then echo $$p; break; fi; done),python3)
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 PY     := $(BIN)/python
