@@ -19,10 +19,9 @@ from desktop_app.ui.chat.page import ChatPage
 from desktop_app.ui.chat.sources import ChatSources
 from desktop_app.ui.chat.status import ChatStatus
 from desktop_app.ui.chat.view_model import ChatViewModel
-from desktop_app.ui.commands import SEPARATOR, Command, Commands
+from desktop_app.ui.commands import Commands
 from desktop_app.ui.errors import describe_error
 from desktop_app.ui.i18n import tr
-from desktop_app.ui.palette.model import Entry
 from desktop_app.ui.palette.palette import Palette
 from desktop_app.ui.theme import theme
 from desktop_app.ui.welcome.page import Recent, WelcomePage
@@ -34,8 +33,7 @@ from desktop_app.ui.workspaces.when import short_ago
 
 from .desk import Desk
 from .frame import Rail, StatusBar, TopBar
-
-PALETTE_KEY = "Ctrl+K"
+from .window_commands import PALETTE_KEY, register
 
 
 class MainWindow(Live, QWidget):
@@ -69,7 +67,7 @@ class MainWindow(Live, QWidget):
         self.palette_box = Palette(self, self.commands)
         self._build()
         self._wire()
-        self._register()
+        register(self)
         self.retranslate()
         self._restore()
 
@@ -227,183 +225,12 @@ class MainWindow(Live, QWidget):
 
     # -- commands -------------------------------------------------------------------------------
 
-    def _register(self) -> None:
-        c = Command
-        vm: Callable[[], ChatViewModel | None] = lambda: self.chat.vm  # noqa: E731
-        here = self.pane.workspace_at_hand
-        shown: Callable[[], bool] = lambda: vm() is not None  # noqa: E731
-        file_group: Callable[[], str] = lambda: tr("Workspace")  # noqa: E731
-        chat_group: Callable[[], str] = lambda: tr("Session")  # noqa: E731
-        view_group: Callable[[], str] = lambda: tr("View")  # noqa: E731
-        self.commands.add(
-            c(
-                "workspace.open",
-                lambda: tr("Open a folder…"),
-                self.pane.choose_folder,
-                "Ctrl+O",
-                "folder-open",
-                file_group,
-            ),
-            c(
-                "workspace.demo",
-                lambda: tr("Try the demo"),
-                self.workspaces.open_demo,
-                None,
-                "sparkles",
-                file_group,
-            ),
-            c(
-                "session.new",
-                lambda: tr("New session"),
-                self.new_session,
-                "Ctrl+N",
-                "message-square-plus",
-                chat_group,
-                lambda: here() is not None,
-            ),
-            c(
-                "session.find",
-                lambda: tr("Find in this session"),
-                self.chat.open_find,
-                "Ctrl+F",
-                "search",
-                chat_group,
-                shown,
-            ),
-            c(
-                "session.export",
-                lambda: tr("Export as Markdown…"),
-                self.chat.work.export,
-                None,
-                "download",
-                chat_group,
-                shown,
-            ),
-            c(
-                "session.compact",
-                lambda: tr("Compact now"),
-                self.chat.compact,
-                None,
-                "fold-vertical",
-                chat_group,
-                lambda: shown() and not self._running(),
-            ),
-            c(
-                "session.stop",
-                lambda: tr("Stop the agent"),
-                lambda: self._with_vm("stop"),
-                "Ctrl+.",
-                "square",
-                chat_group,
-                self._running,
-            ),
-            c(
-                "session.retry",
-                lambda: tr("Go on"),
-                lambda: self._with_vm("retry"),
-                None,
-                "rotate-cw",
-                chat_group,
-                lambda: shown() and not self._running(),
-            ),
-            c("window.quit", lambda: tr("Quit"), self.close, "Ctrl+Q", "log-out", file_group),
-            c(
-                "view.palette",
-                lambda: tr("Command palette"),
-                self.palette_box.open,
-                PALETTE_KEY,
-                "command",
-                view_group,
-                hidden=True,
-            ),
-            c(
-                "view.palette2",
-                lambda: tr("Command palette"),
-                self.palette_box.open,
-                "Ctrl+Shift+P",
-                "command",
-                view_group,
-                hidden=True,
-            ),
-            c(
-                "view.inspector",
-                lambda: tr("Inspector"),
-                self.toggle_inspector,
-                "Ctrl+I",
-                "panel-right",
-                view_group,
-                shown,
-                lambda: self.inspector.isVisible(),
-            ),
-            c(
-                "view.sidebar",
-                lambda: tr("Workspaces list"),
-                self.toggle_pane,
-                "Ctrl+B",
-                "panel-left",
-                view_group,
-                None,
-                lambda: self.pane.isVisible(),
-            ),
-            c(
-                "view.composer",
-                lambda: tr("Write a message"),
-                self.chat.composer.setFocus,
-                "Ctrl+L",
-                "pencil",
-                view_group,
-                shown,
-            ),
-            c(
-                "view.settings",
-                lambda: tr("Settings…"),
-                self.settingsWanted.emit,
-                "Ctrl+,",
-                "settings",
-                view_group,
-            ),
-        )
-        self.commands.menu_bar(
-            self.top.menus,
-            [
-                (
-                    lambda: tr("File"),
-                    ["workspace.open", "workspace.demo", SEPARATOR, "window.quit"],
-                ),
-                (
-                    lambda: tr("Session"),
-                    [
-                        "session.new",
-                        SEPARATOR,
-                        "session.find",
-                        "session.export",
-                        SEPARATOR,
-                        "session.compact",
-                        "session.retry",
-                        "session.stop",
-                    ],
-                ),
-                (
-                    lambda: tr("View"),
-                    ["view.sidebar", "view.inspector", "view.composer", SEPARATOR, "view.settings"],
-                ),
-            ],
-        )
-        self.palette_box.add_source(lambda: tr("Sessions"), self._session_entries)
-
-    def _session_entries(self, query: str) -> list[Entry]:
-        found: list[Entry] = []
-        for ws in self.workspaces.workspaces:
-            for s in ws.sessions[:50]:
-                run = lambda key=s.key: self.open_session(key)  # noqa: E731
-                title = s.title or tr("New session")
-                found.append(Entry(s.key.session_id, title, run, ws.info.name, "message-square"))
-        return found
-
-    def _running(self) -> bool:
+    def running(self) -> bool:
+        """Whether the session shown has a run under way or waiting."""
         return self.chat.vm is not None and self.chat.vm.activity != "idle"
 
-    def _with_vm(self, what: str) -> None:
+    def with_vm(self, what: str) -> None:
+        """Call a method of the shown session's view model, if there is one."""
         if self.chat.vm is not None:
             getattr(self.chat.vm, what)()
 

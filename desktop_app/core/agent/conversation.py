@@ -5,22 +5,21 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from desktop_app.core import events as ev
 from desktop_app.core.context.types import Breakdown, CompactionRecord
 from desktop_app.core.errors import SessionError, SlipwayError
 from desktop_app.core.ids import new_id
-from desktop_app.core.messages import DataBlock, HintBlock, Msg, TextBlock, ToolCallBlock
-from desktop_app.core.models.base import ChatModel, ModelInfo, ModelRequest
-from desktop_app.core.sessions.base import Journal, NewRecord, OpUpdate, Record, SessionKey
-from desktop_app.core.state import AgentState, Mode, PermissionContext, Rule
+from desktop_app.core.messages import HintBlock, Msg, TextBlock, ToolCallBlock
+from desktop_app.core.models.base import ChatModel, ModelInfo
+from desktop_app.core.sessions.base import Journal, NewRecord, Record, SessionKey
+from desktop_app.core.state import AgentState, Mode, PermissionContext
 from desktop_app.core.tasks import Tasks
 from desktop_app.core.tools.base import FileVersions, ToolContext
-from desktop_app.core.workspaces.base import Workspace
 from desktop_app.core.workspaces.outbox import Outbox
 
+from .answers import attachment_blocks, decided, with_rule
 from .assembly import parse_arguments
 from .base import Activity, Attachment, Decision, History, HistoryEntry, Pending, Question
 from .engine import ContextEngine
@@ -29,9 +28,11 @@ from .fold import op_of
 from .log import SessionLog
 from .permissions import Permissions
 from .recovery import Recovered, recover
-from .run import MAX_ITERATIONS, Turn, TurnParts
+from .run import Turn, TurnParts
+from .setting import Agent, Setting
 from .stream import RunStream
-from .toolbox import AnyTool, Toolbox, approval_from, arguments_text
+from .titles import better_title
+from .toolbox import Toolbox, approval_from
 
 logger = logging.getLogger(__name__)
 
@@ -52,27 +53,6 @@ SHOWN = (
     "turn.finished",
     "recovered",
 )
-
-
-@dataclass(slots=True)
-class Agent:
-    """Who answers: its prompt and its limits. The model is the session's."""
-
-    id: str = "default"
-    name: str = "Assistant"
-    prompt: str = ""
-    max_iterations: int = MAX_ITERATIONS
-
-
-@dataclass(slots=True)
-class Setting:
-    """Everything a conversation is opened with; ``models`` finds a model by id."""
-
-    agent: Agent
-    workspace: Workspace
-    models: Callable[[str], ChatModel]
-    default_model: str
-    tools: Sequence[AnyTool]
 
 
 class SessionConversation:
@@ -254,7 +234,7 @@ class SessionConversation:
         self._check_free()
         if self.log.now.waiting:
             raise SessionError("run.parked")
-        blocks = _attachment_blocks(attachments)
+        blocks = attachment_blocks(attachments)
         msg = Msg.user(text, blocks=blocks)
         reply_id = new_id()
 
@@ -449,28 +429,7 @@ class SessionConversation:
         await self.log.append(NewRecord("turn.finished", body))
 
     async def _record_decisions(self, reply_id: str, decisions: Sequence[Decision]) -> None:
-        records: list[NewRecord] = []
-        ops: list[OpUpdate] = []
-        context = self.permissions
-        for decision in decisions:
-            waiting = self.log.now.waiting[decision.op_id]
-            approval = approval_from(waiting.approval or {})
-            changed = decision.arguments
-            body: dict[str, Any] = {
-                "reply_id": reply_id,
-                "op_id": decision.op_id,
-                "allowed": decision.allowed,
-                "by": "person",
-                "arguments": arguments_text(changed) if changed is not None else None,
-                "rule": approval.rule if decision.always else None,
-            }
-            records.append(NewRecord("approval.decided", body))
-            state = "approved" if decision.allowed else "cancelled"
-            ops.append(OpUpdate(decision.op_id, state, approval.name, approval.call_id))
-            if decision.always and decision.allowed and approval.rule is not None:
-                context = with_rule(context, approval.rule)
-        if context is not self.permissions:
-            records.append(NewRecord("permissions", {"permission_context": context.model_dump()}))
+        records, ops = decided(self.log.now, reply_id, decisions)
         await self.log.append(*records, ops=ops)
         for d in decisions:
             self._stream.emit(ev.ApprovalDecided(reply_id, d.op_id, d.allowed, "person"))
@@ -483,27 +442,11 @@ class SessionConversation:
         await self.executor.answer(reply_id, call, tool.result(args, answer))
 
     async def _name_it(self) -> None:
-        """A title: the first words while the first turn is open, then the model's; a person's own
-        is never replaced."""
-        now = self.log.now
-        first = next((m for m in now.state.context if m.role == "user"), None)
-        text = " ".join(first.text().split()) if first is not None else ""
-        if now.titled_by in ("person", "agent") or not text:
-            return
-        title, by = text[:60], "text"
-        tail = now.state.context[-1]
-        if tail.finished_reason == "completed" and first is not None:
-            by = "agent"
-            try:
-                request = ModelRequest("", [first], purpose="title", max_output=60)
-                title = " ".join((await self.engine.collect(request)).split())[:60] or title
-            except SlipwayError as error:
-                logger.info("no title from the model: %s", error)
-        if by == now.titled_by:
-            return
-        title = title.strip("\"'“”「」 ")
-        await self.log.append(NewRecord("title", {"title": title, "by": by}))
-        self._stream.emit(ev.TitleChanged(title))
+        """A title, where a better one than the present can be had."""
+        record = await better_title(self.log.now, self.engine.collect)
+        if record is not None:
+            await self.log.append(record)
+            self._stream.emit(ev.TitleChanged(str(record.body["title"])))
 
     def _task_list(self) -> list[dict[str, Any]]:
         return [t.model_dump() for t in self.state.tasks_context.tasks]
@@ -544,26 +487,8 @@ def entry_of(record: Record) -> HistoryEntry:
     return HistoryEntry(record.seq, record.kind, record.ts_us, record.raw)
 
 
-def _attachment_blocks(attachments: Sequence[Attachment]) -> list[Any]:
-    blocks: list[Any] = []
-    for item in attachments:
-        if item.data is not None:
-            blocks.append(item.data)
-        elif item.path is not None:
-            note = f"<attachment name={item.name!r} path={item.path!r}/>"
-            blocks.append(TextBlock.model_validate({"text": note, "slipway": "attachment"}))
-    return blocks
-
-
-def with_rule(context: PermissionContext, rule: dict[str, Any]) -> PermissionContext:
-    """A copy of ``context`` with one rule more."""
-    copy = context.model_copy(deep=True)
-    Permissions(copy).add(rule)
-    return copy
-
-
 def _code(outbox: Outbox) -> str | None:
     return outbox.error.code if outbox.error is not None else None
 
 
-__all__ = ["Agent", "DataBlock", "Rule", "SessionConversation", "Setting"]
+__all__ = ["Agent", "SessionConversation", "Setting"]

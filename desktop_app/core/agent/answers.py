@@ -1,0 +1,62 @@
+"""What a person's answers and additions become: records, rules, blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from desktop_app.core.messages import TextBlock
+from desktop_app.core.sessions.base import NewRecord, OpUpdate
+from desktop_app.core.state import PermissionContext
+
+from .base import Attachment, Decision
+from .fold import Folded
+from .permissions import Permissions
+from .toolbox import approval_from, arguments_text
+
+
+def decided(
+    now: Folded, reply_id: str, decisions: Sequence[Decision]
+) -> tuple[list[NewRecord], list[OpUpdate]]:
+    """Records and operations of decisions on approvals that wait; "always" changes the rules in the
+    same transaction."""
+    records: list[NewRecord] = []
+    ops: list[OpUpdate] = []
+    former = context = now.state.permission_context
+    for decision in decisions:
+        approval = approval_from(now.waiting[decision.op_id].approval or {})
+        changed = decision.arguments
+        body: dict[str, Any] = {
+            "reply_id": reply_id,
+            "op_id": decision.op_id,
+            "allowed": decision.allowed,
+            "by": "person",
+            "arguments": arguments_text(changed) if changed is not None else None,
+            "rule": approval.rule if decision.always else None,
+        }
+        records.append(NewRecord("approval.decided", body))
+        state = "approved" if decision.allowed else "cancelled"
+        ops.append(OpUpdate(decision.op_id, state, approval.name, approval.call_id))
+        if decision.always and decision.allowed and approval.rule is not None:
+            context = with_rule(context, approval.rule)
+    if context is not former:
+        records.append(NewRecord("permissions", {"permission_context": context.model_dump()}))
+    return records, ops
+
+
+def with_rule(context: PermissionContext, rule: dict[str, Any]) -> PermissionContext:
+    """A copy of ``context`` with one rule more."""
+    copy = context.model_copy(deep=True)
+    Permissions(copy).add(rule)
+    return copy
+
+
+def attachment_blocks(attachments: Sequence[Attachment]) -> list[Any]:
+    blocks: list[Any] = []
+    for item in attachments:
+        if item.data is not None:
+            blocks.append(item.data)
+        elif item.path is not None:
+            note = f"<attachment name={item.name!r} path={item.path!r}/>"
+            blocks.append(TextBlock.model_validate({"text": note, "slipway": "attachment"}))
+    return blocks

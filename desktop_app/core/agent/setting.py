@@ -1,0 +1,33 @@
+"""What a conversation is opened with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from desktop_app.core.models.base import ChatModel
+from desktop_app.core.workspaces.base import Workspace
+
+from .run import MAX_ITERATIONS
+from .toolbox import AnyTool
+
+
+@dataclass(slots=True)
+class Agent:
+    """Who answers: its prompt and its limits. The model is the session's."""
+
+    id: str = "default"
+    name: str = "Assistant"
+    prompt: str = ""
+    max_iterations: int = MAX_ITERATIONS
+
+
+@dataclass(slots=True)
+class Setting:
+    """Everything a conversation is opened with; ``models`` finds a model by id."""
+
+    agent: Agent
+    workspace: Workspace
+    models: Callable[[str], ChatModel]
+    default_model: str
+    tools: Sequence[AnyTool]

@@ -1,0 +1,38 @@
+"""Naming a session: by its first words, then by the model; a person's own name stays."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+
+from desktop_app.core.errors import SlipwayError
+from desktop_app.core.models.base import ModelRequest
+from desktop_app.core.sessions.base import NewRecord
+
+from .fold import Folded
+
+logger = logging.getLogger(__name__)
+MAX_CHARS = 60
+_QUOTES = "\"'“”「」 "
+
+
+async def better_title(
+    now: Folded, ask: Callable[[ModelRequest], Awaitable[str]]
+) -> NewRecord | None:
+    """A ``title`` record: the beginning of the first message while its turn is open, then what the
+    model makes of it. None when a person named it, or nothing better can be had."""
+    first = next((m for m in now.state.context if m.role == "user"), None)
+    text = " ".join(first.text().split()) if first is not None else ""
+    if first is None or not text or now.titled_by in ("person", "agent"):
+        return None
+    title, by = text[:MAX_CHARS], "text"
+    if now.state.context[-1].finished_reason == "completed":
+        by = "agent"
+        try:
+            made = await ask(ModelRequest("", [first], purpose="title", max_output=60))
+            title = " ".join(made.split())[:MAX_CHARS] or title
+        except SlipwayError as error:
+            logger.info("no title from the model: %s", error)
+    if by == now.titled_by:
+        return None
+    return NewRecord("title", {"title": title.strip(_QUOTES), "by": by})

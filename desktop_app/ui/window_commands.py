@@ -1,0 +1,138 @@
+"""The window's commands: what menus, shortcuts and the palette offer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from desktop_app.ui.commands import SEPARATOR, Command
+from desktop_app.ui.i18n import tr
+from desktop_app.ui.palette.model import Entry
+
+if TYPE_CHECKING:
+    from .window import MainWindow
+
+PALETTE_KEY = "Ctrl+K"
+SHOWN_SESSIONS = 50  # of each workspace, in the palette
+
+
+def register(window: MainWindow) -> None:
+    """Register every command of ``window`` and fill its menus."""
+    window.commands.add(*_workspace(window), *_session(window), *_view(window))
+    window.commands.menu_bar(
+        window.top.menus,
+        [
+            (
+                lambda: tr("File"),
+                ["workspace.open", "workspace.demo", SEPARATOR, "window.quit"],
+            ),
+            (
+                lambda: tr("Session"),
+                [
+                    "session.new",
+                    SEPARATOR,
+                    "session.find",
+                    "session.export",
+                    SEPARATOR,
+                    "session.compact",
+                    "session.retry",
+                    "session.stop",
+                ],
+            ),
+            (
+                lambda: tr("View"),
+                ["view.sidebar", "view.inspector", "view.composer", SEPARATOR, "view.settings"],
+            ),
+        ],
+    )
+    window.palette_box.add_source(lambda: tr("Sessions"), lambda _query: _sessions(window))
+
+
+def _workspace(w: MainWindow) -> list[Command]:
+    group = lambda: tr("Workspace")  # noqa: E731
+    c, pane = Command, w.pane
+    folder = c("workspace.open", lambda: tr("Open a folder…"), pane.choose_folder, "Ctrl+O")
+    demo = c("workspace.demo", lambda: tr("Try the demo"), w.workspaces.open_demo)
+    leave = c("window.quit", lambda: tr("Quit"), w.close, "Ctrl+Q")
+    return [
+        replace(folder, icon="folder-open", group=group),
+        replace(demo, icon="sparkles", group=group),
+        replace(leave, icon="log-out", group=group),
+    ]
+
+
+def _session(w: MainWindow) -> list[Command]:
+    group = lambda: tr("Session")  # noqa: E731
+    shown = lambda: w.chat.vm is not None  # noqa: E731
+    still = lambda: shown() and not w.running()  # noqa: E731
+    here = lambda: w.pane.workspace_at_hand() is not None  # noqa: E731
+    rows = [
+        ("new", lambda: tr("New session"), w.new_session, "Ctrl+N", "message-square-plus", here),
+        ("find", lambda: tr("Find in this session"), w.chat.open_find, "Ctrl+F", "search", shown),
+        ("export", lambda: tr("Export as Markdown…"), w.chat.work.export, None, "download", shown),
+        ("compact", lambda: tr("Compact now"), w.chat.compact, None, "fold-vertical", still),
+        (
+            "stop",
+            lambda: tr("Stop the agent"),
+            lambda: w.with_vm("stop"),
+            "Ctrl+.",
+            "square",
+            w.running,
+        ),
+        ("retry", lambda: tr("Go on"), lambda: w.with_vm("retry"), None, "rotate-cw", still),
+    ]
+    return [
+        Command(f"session.{name}", title, run, key, icon, group, when)
+        for name, title, run, key, icon, when in rows
+    ]
+
+
+def _view(w: MainWindow) -> list[Command]:
+    group = lambda: tr("View")  # noqa: E731
+    shown = lambda: w.chat.vm is not None  # noqa: E731
+    palette = lambda: tr("Command palette")  # noqa: E731
+    focus = w.chat.composer.setFocus
+    c, opened = Command, w.palette_box.open
+    return [
+        c("view.palette", palette, opened, PALETTE_KEY, "command", group, hidden=True),
+        c("view.palette2", palette, opened, "Ctrl+Shift+P", "command", group, hidden=True),
+        c(
+            "view.inspector",
+            lambda: tr("Inspector"),
+            w.toggle_inspector,
+            "Ctrl+I",
+            "panel-right",
+            group,
+            shown,
+            lambda: w.inspector.isVisible(),
+        ),
+        c(
+            "view.sidebar",
+            lambda: tr("Workspaces list"),
+            w.toggle_pane,
+            "Ctrl+B",
+            "panel-left",
+            group,
+            None,
+            lambda: w.pane.isVisible(),
+        ),
+        c("view.composer", lambda: tr("Write a message"), focus, "Ctrl+L", "pencil", group, shown),
+        c(
+            "view.settings",
+            lambda: tr("Settings…"),
+            w.settingsWanted.emit,
+            "Ctrl+,",
+            "settings",
+            group,
+        ),
+    ]
+
+
+def _sessions(w: MainWindow) -> list[Entry]:
+    found: list[Entry] = []
+    for ws in w.workspaces.workspaces:
+        for s in ws.sessions[:SHOWN_SESSIONS]:
+            run = lambda key=s.key: w.open_session(key)  # noqa: E731
+            title = s.title or tr("New session")
+            found.append(Entry(s.key.session_id, title, run, ws.info.name, "message-square"))
+    return found
