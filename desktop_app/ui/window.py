@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QByteArray, QSettings, Qt, QUrl, Signal
+from PySide6.QtCore import QByteArray, QSettings, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
@@ -333,7 +333,9 @@ class MainWindow(Live, QWidget):
         if isinstance(shape, QByteArray):
             self.restoreGeometry(shape)
         else:
-            self.resize(theme().px(1440), theme().px(900))
+            # At first use as on the drawing board, or what the screen has room for with a frame.
+            room = self.screen().availableGeometry().size() - QSize(8, 40)
+            self.resize(QSize(theme().px(1440), theme().px(900)).boundedTo(room))
         sizes: Any = self._geometry.value("split")
         if isinstance(sizes, QByteArray):
             self.split.restoreState(sizes)

@@ -24,6 +24,7 @@ from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets.badge import StateGlyph
 from desktop_app.ui.widgets.base import Live
 from desktop_app.ui.widgets.buttons import Button
+from desktop_app.ui.widgets.keyhint import KeyHint
 from desktop_app.ui.widgets.labels import Label
 from desktop_app.ui.widgets.painting import box, hline
 
@@ -40,7 +41,10 @@ def text_of(approval: Approval) -> tuple[str, bool]:
     """What is shown of a call: the whole command, the whole diff (True), or its arguments."""
     preview = approval.preview
     if isinstance(diff := preview.get("diff"), str) and diff:
-        return diff, True
+        # Which file it is stands below; its two head lines say nothing more.
+        lines = diff.split("\n", 2)
+        one = len(lines) == 3 and lines[0].startswith("--- ") and lines[1].startswith("+++ ")
+        return lines[2] if one else diff, True
     if isinstance(command := preview.get("command"), str) and command:
         return command, False
     if isinstance(content := approval.arguments.get("content"), str):
@@ -97,6 +101,14 @@ class ApprovalCard(Live, QFrame):
         head.addStretch(1)
         head.addWidget(self._count)
         head.addWidget(self._tool)
+        self._keys = QWidget()
+        keys = QHBoxLayout(self._keys)
+        keys.setContentsMargins(px(6), 0, 0, 0)
+        keys.setSpacing(px(4))
+        keys.addWidget(KeyHint("F6"))
+        keys.addWidget(Label(lambda: tr("answer by keys"), role="caption", tone="muted"))
+        self._keys.hide()
+        head.addWidget(self._keys)
         self._head.setFixedHeight(px(_HEAD))
 
         self.text = ForeignText(lambda: tr("What would be done"))
@@ -207,6 +219,10 @@ class ApprovalCard(Live, QFrame):
         self.always.setToolTip(self._facts.rule_words)
         self.setAccessibleName(tr("Waiting for your approval"))
         self.setAccessibleDescription(f"{self._facts.touches}. {self.text.toPlainText()[:2000]}")
+
+    def set_keys_live(self, live: bool) -> None:
+        """Whether the keys on the buttons work now; else the way there is shown."""
+        self._keys.setVisible(not live)
 
     # -- answering --------------------------------------------------------------------------
 

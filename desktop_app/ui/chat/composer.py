@@ -28,6 +28,7 @@ from .mentions import MentionList, Suggest
 from .message_edit import MessageEdit
 
 _COUNT_MS = 150
+_REST_MS = 800
 log = logging.getLogger(__name__)
 
 
@@ -209,6 +210,11 @@ class Composer(Live, QFrame):
     @property
     def is_empty(self) -> bool:
         return not self.text().strip() and not self.attachments()
+
+    @property
+    def at_rest(self) -> bool:
+        """Nothing is in it and no key was pressed for a while: nobody is about to write."""
+        return self.is_empty and self.edit.idle_ms() >= _REST_MS
 
     def retranslate(self) -> None:
         words = tr("Queue the message") if self._busy else tr("Send")

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMimeData, QSize, Qt, Signal
+from PySide6.QtCore import (
+    QBuffer,
+    QByteArray,
+    QElapsedTimer,
+    QIODevice,
+    QMimeData,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import (
     QFontMetricsF,
     QImage,
@@ -44,6 +53,7 @@ class MessageEdit(Live, QPlainTextEdit):
         self._placeholder = placeholder
         self._composing = False
         self._pasted = 0
+        self._typed = QElapsedTimer()
         self.mention_keys = False  # the list of files is open and takes Up, Down, Enter, Esc
         self.setProperty("bare", True)
         self.setFrameShape(QPlainTextEdit.Shape.NoFrame)
@@ -65,6 +75,7 @@ class MessageEdit(Live, QPlainTextEdit):
     def retranslate(self) -> None:
         self.setAccessibleName(say(self._placeholder))
         self.setPlaceholderText("" if self._composing else say(self._placeholder))
+        self.viewport().update()  # Qt repaints only when the words come or go, not when they change
 
     def set_placeholder(self, text: Text) -> None:
         self._placeholder = text
@@ -104,8 +115,15 @@ class MessageEdit(Live, QPlainTextEdit):
         """An input method is in the middle of something."""
         return self._composing
 
+    def idle_ms(self) -> int:
+        """Since something was typed that was not sent."""
+        if self._composing:
+            return 0
+        return int(self._typed.elapsed()) if self._typed.isValid() else 1 << 31
+
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:
         self._composing = bool(event.preeditString())
+        self._typed.start()
         super().inputMethodEvent(event)
         self.retranslate()
         self._grow()
@@ -114,11 +132,13 @@ class MessageEdit(Live, QPlainTextEdit):
         key = event.key()
         plain = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         none = plain == Qt.KeyboardModifier.NoModifier
+        self._typed.start()
         if self._composing or (self.mention_keys and self._mention_key(event)):
             if self._composing:
                 super().keyPressEvent(event)
             return
         if key in _ENTER and (none or plain == Qt.KeyboardModifier.ControlModifier):
+            self._typed.invalidate()
             self.submitted.emit()
         elif key in _ENTER and plain == Qt.KeyboardModifier.ShiftModifier:
             self.insertPlainText("\n")

@@ -6,7 +6,7 @@ from collections import OrderedDict
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QStackedWidget, QVBoxLayout, QWidget
 
 from desktop_app.core.context.types import Breakdown
 from desktop_app.core.paths import paths
@@ -60,6 +60,7 @@ class ChatPage(Live, QWidget):
         self.view: TranscriptView | None = None
         self._way = ""
         self._views: OrderedDict[ChatViewModel, TranscriptView] = OrderedDict()
+        self._offered = ""  # the approval for which the focus was moved last
         self.work = PageWork(self)
         self.drafts = Drafts(paths().state / "drafts.json", self)
         self.header = ChatHeader()
@@ -121,6 +122,9 @@ class ChatPage(Live, QWidget):
         composer.gaugeClicked.connect(lambda: self.inspectorRequested.emit("context"))
         composer.changed.connect(self._keep_draft)
         composer.failed.connect(self._failed)
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        app.focusChanged.connect(self._focus_moved)
 
     # -- binding ----------------------------------------------------------------------------
 
@@ -286,6 +290,17 @@ class ChatPage(Live, QWidget):
         self.approval.show_approvals(list(vm.approvals) if vm is not None else [])
         asked = vm is not None and not vm.approvals and vm.activity == "parked"
         self.question.show_questions(list(vm.questions) if vm is not None and asked else [])
+        self._offer_keys()
+
+    def _offer_keys(self) -> None:
+        """A card that came up takes the focus, so that its keys work, unless a message is being
+        written: its letters must not answer."""
+        card = self.approval
+        if card.isHidden() or card.approval is None or card.approval.op_id == self._offered:
+            return
+        self._offered = card.approval.op_id
+        if self.composer.edit.hasFocus() and self.composer.at_rest:
+            card.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_queue(self) -> None:
         queued = self.vm.queued if self.vm is not None else None
@@ -442,8 +457,18 @@ class ChatPage(Live, QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_F6:
             self._after_answer()
+        elif event.key() == Qt.Key.Key_Escape and self.vm is not None and self.vm.busy:
+            self.vm.stop()
+        elif _writes(event) and self.composer.edit.isEnabled() and not self.composer.isHidden():
+            # Whoever begins to write means the composer, wherever the focus was left.
+            self.composer.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.composer.edit.keyPressEvent(event)
         else:
             super().keyPressEvent(event)
+
+    def _focus_moved(self, _old: QWidget | None, now: QWidget | None) -> None:
+        live = now is not None and (now is self.view or self.approval.isAncestorOf(now))
+        self.approval.set_keys_live(live or now is self.approval)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         QPainter(self).fillRect(self.rect(), theme().color("surface"))
@@ -453,6 +478,13 @@ class ChatPage(Live, QWidget):
         self.drafts.save()
         await self.work.close()
         await self.composer.close_tasks()
+
+
+def _writes(event: QKeyEvent) -> bool:
+    """A key that makes a letter, not one that commands."""
+    modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+    plain = modifiers in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier)
+    return plain and event.text().isprintable() and bool(event.text().strip())
 
 
 def _model(vm: ChatViewModel) -> TranscriptModel:

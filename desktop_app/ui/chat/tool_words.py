@@ -212,7 +212,7 @@ def _figures(item: ToolItem) -> str:
                 return trn("{n} file", "{n} files", files)
         case "Glob":
             if (found := number(item, "matches")) is not None:
-                return trn("{n} file", "{n} files", found)
+                return trn("{n} match", "{n} matches", found)
         case _:
             pass
     return ""

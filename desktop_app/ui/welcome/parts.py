@@ -131,11 +131,8 @@ class Side(Live, QWidget):
         row.addStretch(1)
         self.scheme = SegmentedControl(lambda: tr("Look"))
         self.scheme.set_choices(
-            [
-                ("light", "", "sun"),
-                ("dark", "", "moon"),
-                ("system", lambda: tr("System"), "monitor"),
-            ],
+            # By icons alone: beside a language's own name there is no room for words.
+            [("light", "", "sun"), ("dark", "", "moon"), ("system", "", "monitor")],
             theme().choice,
         )
         self._name_schemes()

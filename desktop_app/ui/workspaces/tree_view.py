@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QStyleOptionViewItem, QWidget
 
 from desktop_app.core.catalog import SessionSummary, WorkspaceSummary
@@ -16,14 +16,24 @@ from desktop_app.ui.widgets.tree import Tree
 from .tree_model import ItemRole, WorkspaceTreeModel
 
 Index = QModelIndex | QPersistentModelIndex
+_INDENT = 18
 
 
 class _Delegate(RowDelegate):
-    """Workspaces 28 high, sessions 26."""
+    """Workspaces 28 high, sessions 26. A session's state stands below its workspace's icon, so that
+    all names begin at one line."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         name = "tree-session" if index.parent().isValid() else "tree-workspace"
         return QSize(theme().px(80), theme().size(name))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        if index.parent().isValid():
+            option = QStyleOptionViewItem(option)
+            rect: QRect = option.rect  # type: ignore[attr-defined]
+            rect.setLeft(rect.left() - theme().px(_INDENT))
+            option.rect = rect  # type: ignore[attr-defined]
+        super().paint(painter, option, index)
 
 
 class WorkspaceTree(Live, Tree):
@@ -58,7 +68,7 @@ class WorkspaceTree(Live, Tree):
         self.retranslate()
 
     def restyle(self) -> None:
-        self.setIndentation(theme().px(18))
+        self.setIndentation(theme().px(_INDENT))
         self.scheduleDelayedItemsLayout()
         super().restyle()
 

@@ -150,6 +150,42 @@ def test_approval_keys_work_in_the_transcript_and_not_while_typing(
     assert page.approval.isHidden()
 
 
+def test_an_approval_takes_the_focus_from_an_empty_field_only(
+    qtbot: QtBot, page: ChatPage, show: Open
+) -> None:
+    page.activateWindow()
+    vm = show(approving("o1"))
+    send(qtbot, page, "go")
+    qtbot.waitUntil(lambda: vm.activity == "parked")
+    qtbot.waitUntil(page.approval.hasFocus)
+    assert page.approval._keys.isHidden()
+    page.composer.setFocus()
+    assert not page.approval._keys.isHidden(), "the way to the keys is shown"
+
+    other = show(approving("o2"))
+    page.composer.setFocus()
+    page.composer.edit.setPlainText("yes, and then")
+    other.send("go")
+    qtbot.waitUntil(lambda: other.activity == "parked")
+    assert page.composer.edit.hasFocus()
+    qtbot.keyClick(page.composer.edit, Qt.Key.Key_F6)
+    assert page.approval.hasFocus()
+
+
+def test_writing_goes_into_the_composer_wherever_the_focus_was(
+    qtbot: QtBot, page: ChatPage, show: Open
+) -> None:
+    vm = show(FakeConversation([answer("r1", "Done.")]))
+    page.activateWindow()
+    send(qtbot, page, "go")
+    qtbot.waitUntil(lambda: not vm.busy and page.view is not None)
+    assert page.view is not None
+    page.view.setFocus()
+    qtbot.keyClicks(page.view, "Next")
+    assert page.composer.edit.hasFocus()
+    assert page.composer.text() == "Next"
+
+
 def test_esc_stops_and_the_message_queue_is_edited_by_up(
     qtbot: QtBot, page: ChatPage, show: Open
 ) -> None:

@@ -16,6 +16,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QStyle, QStyledItemDelegate, QToolTip, QWidget
 
+from desktop_app.core.context.pricing import LABEL
 from desktop_app.core.context.types import Breakdown, Item
 from desktop_app.ui.chat import figures, tool_words
 from desktop_app.ui.i18n import tr
@@ -28,6 +29,7 @@ from desktop_app.ui.widgets.painting import box, draw_text, fill_hatched
 Index = QModelIndex | QPersistentModelIndex
 _RIGHT = Qt.AlignmentFlag.AlignRight
 ItemRole = Qt.ItemDataRole.UserRole + 1
+_SPOKEN = ("assistant", "user", "thinking", "ledger")  # categories whose items begin as sentences
 
 
 def draw_swatch(painter: QPainter, rect: QRectF, category: str) -> None:
@@ -145,6 +147,8 @@ def item_name(item: Item) -> str:
     tool's name in the window; tools themselves by their own names, as in the list of tools."""
     label = next((line for line in item.label.splitlines() if line.strip()), "")
     label = tool_words.one_line(label, 120)
+    if len(item.label) >= LABEL and item.category in _SPOKEN:
+        label += "…"  # the core keeps the first words only
     if item.category == "system":
         return {"system": tr("System prompt"), "instructions": tr("Instructions")}.get(
             label, label or category_name("system")
@@ -153,7 +157,7 @@ def item_name(item: Item) -> str:
         tool, _, rest = label.partition(" ")
         if tool in tool_words.ICONS:
             return f"{tool_words.title(tool)} {rest}".rstrip()
-    if item.category in ("assistant", "user", "thinking", "ledger"):
+    if item.category in _SPOKEN:
         label = label.strip("#*_`> -").replace("**", "").replace("`", "")
     return label or category_name(item.category)
 
@@ -190,7 +194,9 @@ class ItemDelegate(QStyledItemDelegate):
             token = f"cat-{item.category}"
             fill_hatched(painter, swatch, color(f"{token}-soft"), color(token))
         words = QRectF(rect.x() + px(24), rect.y(), rect.width() - px(24) - px(58), rect.height())
-        draw_text(painter, words, item_name(item), "small", elide=Qt.TextElideMode.ElideMiddle)
+        mode = Qt.TextElideMode
+        elide = mode.ElideRight if item.category in _SPOKEN else mode.ElideMiddle
+        draw_text(painter, words, item_name(item), "small", elide=elide)
         number = QRectF(rect.right() - px(56), rect.y(), px(50), rect.height())
         text = figures.tokens(item.tokens)
         draw_text(painter, number, text, "small", "muted", _RIGHT, figures=True)
