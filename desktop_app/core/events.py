@@ -1,7 +1,7 @@
 """What a run tells the world: one frozen dataclass a kind, a closed union.
 
 A *record* is a line of the journal; an *event* is what a running turn emits to whoever watches.
-AgentScope's 28 event kinds are an interchange format, mapped by the table at the end.
+AgentScope's 28 event kinds are an interchange format, mapped by the table in ``interchange.py``.
 """
 
 from __future__ import annotations

@@ -3,6 +3,14 @@
 from desktop_app.ui.i18n import mark
 
 WORDS: dict[str, tuple[str, str, str, str]] = {
+    "event.unknown": (
+        mark("An event that is not understood"),
+        mark(
+            "An event of kind “{kind}” was not accepted: kind or shape is not one of AgentScope's."
+        ),
+        mark("Nothing was changed. Send it again in the shape of AgentScope 2.x."),
+        "",
+    ),
     "session.exists": (
         mark("The session exists already"),
         mark("There is a session “{session}” already."),
