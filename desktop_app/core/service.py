@@ -26,7 +26,7 @@ from .catalog import (
     WorkspaceSummary,
 )
 from .errors import SessionError, SlipwayError, WorkspaceError
-from .events import Event, RunFinished, RunParked, RunStarted, TitleChanged
+from .events import Event, RunFinished, RunParked, RunStarted, TitleChanged, ToolFinished
 from .ids import new_id, now_us
 from .models.registry import DEFAULT_MODEL, Models
 from .paths import Paths, ensure
@@ -87,6 +87,7 @@ class Slipway:
         self.store = SqliteJournalStore(paths.data / "journals")
         self._tasks = Tasks(on_error)
         self._workspaces: dict[str, LocalWorkspace] = {}
+        self._told: dict[str, str] = {}  # workspace id -> the state that listeners know
         self._open: dict[SessionKey, asyncio.Task[AnyConversation]] = {}
         self._live: dict[SessionKey, SessionState] = {}
         self._steal: set[SessionKey] = set()  # to be taken over at the next opening
@@ -135,6 +136,7 @@ class Slipway:
             ours = [*await self.db.placements(row.id), *await self.db.placements(trashed=True)]
             known = {placed.key.session_id for placed in ours}
             sessions += [s for s in await _foreign(workspace) if s.key.session_id not in known]
+        self._told[row.id] = workspace.info.state
         return WorkspaceSummary(workspace.info, tuple(sessions))
 
     def _session_summary(self, row: SessionRow) -> SessionSummary:
@@ -170,6 +172,20 @@ class Slipway:
         if info != before:
             self._tell(WorkspacesChanged(workspace_id))
         return info
+
+    async def look_again(self, workspace_ids: Sequence[str]) -> None:
+        """Notice folders that went away or came back; cheap enough for every few seconds."""
+        for workspace_id in workspace_ids:
+            workspace = self._workspaces.get(workspace_id)
+            if workspace is None:
+                continue
+            if await workspace.changed():
+                await workspace.refresh()
+            # An operation of a run may have noticed it before us.
+            state = workspace.info.state
+            if state != self._told.get(workspace_id):
+                self._told[workspace_id] = state
+                self._tell(WorkspacesChanged(workspace_id))
 
     async def inspect_folder(self, folder: str) -> FolderReport:
         """What opening ``folder`` would find. WorkspaceError when it cannot be read."""
@@ -357,6 +373,10 @@ class Slipway:
             case RunFinished():
                 self._live.pop(key, None)
                 self._tasks.start(self._settle(key, workspace_id), name="refresh the index")
+            case ToolFinished(state="error"):
+                # Perhaps the folder is gone: the list says so at once.
+                self._tasks.start(self.look_again([workspace_id]), name="look at a workspace")
+                return
             case TitleChanged(title):
                 self._tasks.start(self._retitle(key, workspace_id, title), name="save a title")
                 return

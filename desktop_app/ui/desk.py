@@ -8,6 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from desktop_app.core.catalog import CatalogEvent, WorkspacesChanged
 from desktop_app.core.context.tokens import ClassCounter
 from desktop_app.core.errors import SlipwayError
 from desktop_app.core.models.base import ModelInfo
@@ -27,6 +28,7 @@ class Desk(QObject):
     transcript; its history follows."""
 
     shown = Signal(object, object)  # ChatViewModel, ChatSources
+    sourcesChanged = Signal(object, object)  # the same, of a session whose workspace changed
     dropped = Signal(object)  # ChatViewModel: its view can go
     failed = Signal(object)  # SlipwayError
 
@@ -36,7 +38,29 @@ class Desk(QObject):
         self._open: OrderedDict[SessionKey, tuple[ChatViewModel, ChatSources]] = OrderedDict()
         self._tasks = Tasks(self._task_failed)
         self._counter = ClassCounter()
+        self._unlisten = service.listen(self._catalog)
         self.current: SessionKey | None = None
+
+    def _catalog(self, event: CatalogEvent) -> None:
+        if isinstance(event, WorkspacesChanged):
+            self._tasks.replace(self._workspace_changed(event.workspace_id), name="workspace")
+
+    async def _workspace_changed(self, workspace_id: str | None) -> None:
+        """A folder went away or came back, was trusted or renamed: pages hear of it."""
+        for key, (vm, old) in list(self._open.items()):
+            try:
+                placed = await self.service.placement(key)
+                if workspace_id not in (None, placed.workspace_id):
+                    continue
+                new = await self.sources(key)
+            except (KeyError, SlipwayError):
+                continue  # forgotten meanwhile: the list says so
+            same = (old.missing, old.workspace_name) == (new.missing, new.workspace_name)
+            if same or key not in self._open:
+                continue
+            new.current_model = old.current_model
+            self._open[key] = (vm, new)
+            self.sourcesChanged.emit(vm, new)
 
     def count(self, text: str) -> int:
         """Estimated tokens of a short text."""
@@ -142,6 +166,7 @@ class Desk(QObject):
 
     async def close(self) -> None:
         """Stop watching; runs are stopped by the service."""
+        self._unlisten()
         await self._tasks.close()
         for vm, _sources in self._open.values():
             await vm.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QByteArray, QSettings, QSize, Qt, QUrl, Signal
+from PySide6.QtCore import QByteArray, QEvent, QSettings, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
@@ -115,6 +115,7 @@ class MainWindow(Live, QWidget):
         self.workspaces.sessionForgotten.connect(self.desk.forget)
         self.workspaces.workspaceForgotten.connect(self._workspace_forgotten)
         self.desk.shown.connect(self._show)
+        self.desk.sourcesChanged.connect(self._sources_changed)
         self.desk.dropped.connect(self._dropped)
         self.desk.failed.connect(self.show_error)
         self.chat.notified.connect(self._notified)
@@ -163,6 +164,12 @@ class MainWindow(Live, QWidget):
         self.chat.composer.setFocus()
         self._title()
 
+    def _sources_changed(self, vm: ChatViewModel, sources: ChatSources) -> None:
+        if self.chat.vm is vm:
+            self.chat.bind(vm, sources)
+            self.inspector.bind(vm, sources)
+            self.chat_status.bind(vm, sources)
+
     def _dropped(self, vm: ChatViewModel) -> None:
         shown = self.chat.vm is vm
         self.chat.drop(vm)
@@ -189,6 +196,11 @@ class MainWindow(Live, QWidget):
         self.welcome.side.setVisible(not self.workspaces.workspaces)
         self.pane.mark_open(None)
         self._title()
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() == QEvent.Type.ActivationChange:
+            self.workspaces.set_active(self.isActiveWindow())
+        super().changeEvent(event)
 
     def _loaded(self) -> None:
         """The list came: the welcome page's recent ones, and the last session once."""

@@ -106,6 +106,19 @@ class OpenedFolder:
             self._set("ready" if writable else "readonly")
             return self.info
 
+    async def changed(self) -> bool:
+        """Whether the folder went away, came back, or may be used differently than ``info.state``
+        says. Cheap: one look, nothing is read or changed."""
+        if self._closed:
+            return False
+        try:
+            readable, writable = await self._backend.access(self._folder)
+        except WorkspaceError as error:
+            gone = error.code in ("file.missing", "file.not_dir")
+            return self._state != ("missing" if gone else "error")
+        now = "unreadable" if not readable else "ready" if writable else "readonly"
+        return self._state != now
+
     def _adopt(self, layout: Layout) -> None:
         same = (layout.root, layout.generation) == (self._layout.root, self._layout.generation)
         self._layout = layout

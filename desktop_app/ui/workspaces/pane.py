@@ -110,6 +110,7 @@ class WorkspacesPane(Live, QWidget):
     def mark_open(self, key: SessionKey | None) -> None:
         """The session that the chat shows now."""
         self._open_id = key.session_id if key else ""
+        self.model.open_key = key
         if key:
             self.tree.select_session(key.session_id)
 

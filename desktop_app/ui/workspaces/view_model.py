@@ -17,6 +17,8 @@ from desktop_app.core.tasks import Tasks
 from .tree_model import WorkspaceTreeModel
 
 _log = logging.getLogger(__name__)
+LOOK_MS = 3_000  # a folder that went away is noticed within this, while the window is active
+LOOKS = 4  # workspaces looked at each time, beside the one of the open session
 REFRESH_MS = 60_000  # "5 min" becomes "6 min"
 
 
@@ -48,6 +50,11 @@ class WorkspacesViewModel(QObject):
         self._soon.setSingleShot(True)
         self._soon.setInterval(50)
         self._soon.timeout.connect(self.refresh)
+        self.open_key: SessionKey | None = None
+        self._turn = 0
+        self._look = QTimer(self)
+        self._look.setInterval(LOOK_MS)
+        self._look.timeout.connect(self.look)
         self._tick = QTimer(self)
         self._tick.setInterval(REFRESH_MS)
         self._tick.timeout.connect(self.model.retranslate)
@@ -56,6 +63,24 @@ class WorkspacesViewModel(QObject):
         """Load the list, and keep its times fresh."""
         self._tick.start()
         self.refresh()
+
+    def set_active(self, active: bool) -> None:
+        """The person looks at the window: folders that go away or come back are noticed."""
+        if active:
+            self.look()
+            self._look.start()
+        else:
+            self._look.stop()
+
+    def look(self) -> None:
+        """Look at the workspace of the open session and at a few others in turn."""
+        ids = [w.info.id for w in self._all]
+        mine = [w.info.id for w in self._all if any(s.key == self.open_key for s in w.sessions)]
+        turn = [ids[(self._turn + n) % len(ids)] for n in range(min(LOOKS, len(ids)))]
+        self._turn += LOOKS
+        if ids:
+            wanted = list(dict.fromkeys([*mine, *turn]))
+            self._tasks.replace(self._guarded(self.service.look_again(wanted)), name="look")
 
     @property
     def workspaces(self) -> list[WorkspaceSummary]:
@@ -182,6 +207,7 @@ class WorkspacesViewModel(QObject):
     async def close(self) -> None:
         self._unlisten()
         self._tick.stop()
+        self._look.stop()
         self._soon.stop()
         await self._tasks.close()
 

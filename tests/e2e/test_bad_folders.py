@@ -1,0 +1,145 @@
+"""Folders that cannot be used, or stop to be usable while they are open."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+
+from desktop_app.core.models.scripted import Call, Say, ScriptedModel
+from desktop_app.core.workspaces import local_files
+from tests.helpers.program import Driver
+
+
+def test_a_folder_that_is_moved_away_and_comes_back(driver: Driver, folder: Path) -> None:
+    model = ScriptedModel(
+        [
+            [Call("Read", {"file_path": "notes.md"})],
+            [Say("It cannot be read.")],
+            [Call("Read", {"file_path": "notes.md"})],
+            [Say("The harbour opens in May.")],
+        ],
+        titles=[[Say("Notes")]],
+    )
+    driver.start(model).open_folder(folder)
+    away = folder.with_name("elsewhere")
+    folder.rename(away)
+    driver.ask("Read the notes")
+    driver.until_idle()
+    assert driver.tools()[0].status == "error"
+    # The tool met it, so the list and the composer know at once.
+    driver.until(lambda: driver.note("Field notes") == "not found")
+    driver.until(lambda: "cannot be found" in driver.why_disabled())
+    assert str(folder) in driver.why_disabled()
+    window = driver.window
+    window.open_inspector("files")
+    driver.until(lambda: not window.inspector.files.tree.isVisible())
+    window.workspaces.new_session(driver.workspace("Field notes").info.id)
+    driver.until(lambda: any("not there" in t for t in driver.toasts()))
+
+    away.rename(folder)
+    window.workspaces.set_active(True)  # the person comes back to the window
+    driver.until(lambda: driver.why_disabled() == "")
+    driver.until(lambda: driver.note("Field notes") == "1 session")
+    driver.ask("Read the notes")
+    driver.until_idle()
+    assert driver.said().endswith("The harbour opens in May.")
+    assert driver.tools()[1].status == "success"
+
+
+def test_a_draft_survives_the_folder_going_and_coming(driver: Driver, folder: Path) -> None:
+    driver.start(ScriptedModel()).open_folder(folder)
+    window = driver.window
+    window.chat.composer.edit.insertPlainText("half a thought")
+    folder.rename(folder.with_name("gone"))
+    window.workspaces.look()
+    driver.until(lambda: driver.why_disabled() != "")
+    folder.with_name("gone").rename(folder)
+    window.workspaces.look()
+    driver.until(lambda: driver.why_disabled() == "")
+    assert window.chat.composer.text() == "half a thought"
+
+
+def test_the_folder_is_gone_when_the_program_starts(driver: Driver, folder: Path) -> None:
+    driver.start(ScriptedModel([[Say("Yes.")]], titles=[[Say("Talk")]])).open_folder(folder)
+    driver.ask("Is it?")
+    driver.stop()
+    folder.rename(folder.with_name("gone"))
+    driver.start(ScriptedModel())
+    driver.until_shown()
+    assert driver.said() == "Yes.", "the session is ours: it can be read without its folder"
+    assert "cannot be found" in driver.why_disabled()
+    assert driver.note("Field notes") == "not found"
+
+
+def test_paths_that_are_no_folder(driver: Driver, tmp_path: Path) -> None:
+    driver.start()
+    window = driver.window
+    window.workspaces.open_folder(str(tmp_path / "nowhere"))
+    driver.until(lambda: any("not there" in t for t in driver.toasts()))
+    file = tmp_path / "file.txt"
+    file.write_text("x")
+    window.workspaces.open_folder(str(file))
+    driver.until(lambda: any(str(file) in t for t in driver.toasts()))
+    assert driver.window.workspaces.workspaces == []
+
+
+def test_a_folder_without_access(
+    driver: Driver, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = local_files.access
+
+    def access(path: str) -> tuple[bool, bool]:
+        return (False, False) if str(folder) in str(path) else real(path)
+
+    driver.start()
+    monkeypatch.setattr(local_files, "access", access)
+    driver.window.workspaces.open_folder(str(folder))
+    driver.until(lambda: any("cannot be read" in t for t in driver.toasts()))
+    assert driver.window.workspaces.workspaces == []
+    monkeypatch.setattr(local_files, "access", real)
+    driver.open_folder(folder)
+    monkeypatch.setattr(local_files, "access", access)
+    driver.window.workspaces.look()
+    driver.until(lambda: driver.note("Field notes") == "no access")
+    driver.until(lambda: "may not read" in driver.why_disabled())
+
+
+def test_a_read_only_folder_is_read_and_a_write_says_why(
+    driver: Driver, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a read-only disk: reading goes, every write is refused by the system."""
+    real_access, real_open = local_files.access, os.open
+
+    def access(path: str) -> tuple[bool, bool]:
+        readable, writable = real_access(path)
+        return readable, writable and str(folder) not in str(path)
+
+    def open_(path, flags, *args, **kwargs):  # type: ignore[no-untyped-def]
+        if str(folder) in str(path) and flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+            raise OSError(30, "Read-only file system", str(path))
+        return real_open(path, flags, *args, **kwargs)
+
+    monkeypatch.setattr(local_files, "access", access)
+    monkeypatch.setattr(os, "open", open_)
+    model = ScriptedModel(
+        [
+            [Call("Read", {"file_path": "notes.md"})],
+            [Call("Write", {"file_path": "new.txt", "content": "x"})],
+            [Say("It is read-only.")],
+        ],
+        titles=[[Say("Read-only")]],
+    )
+    driver.start(model).open_folder(folder)
+    driver.until(lambda: driver.note("Field notes") == "read-only")
+    driver.ask("Read, then write")
+    driver.until(lambda: driver.vm.activity == "parked")
+    driver.key(Qt.Key.Key_Y)
+    driver.until_idle()
+    read, write = driver.tools()
+    assert read.status == "success"
+    assert write.status == "error"
+    assert "read-only" in write.output.lower()
+    assert driver.said() == "It is read-only."
