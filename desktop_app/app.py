@@ -16,6 +16,8 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from desktop_app.core import memory
+
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
 
@@ -29,6 +31,7 @@ IDLE_MS = 5_000
 
 def run_window(folder: str | None = None) -> int:
     """Open the window and run until it is closed."""
+    memory.starting()
     app = make_application()
     from desktop_app.ui.loop import AppEventLoop
 
@@ -41,6 +44,9 @@ def make_application() -> QApplication:
     os.environ.setdefault("QT_API", "pyside6")
     from PySide6.QtWidgets import QApplication
 
+    from desktop_app.ui.binding import without_features
+
+    without_features()
     app = QApplication.instance()
     if not isinstance(app, QApplication):
         app = QApplication(["slipway"])
@@ -84,7 +90,6 @@ class Program:
         from PySide6.QtCore import QSettings, QTimer
 
         from desktop_app.core import log as core_log
-        from desktop_app.core.memory import Collector
         from desktop_app.core.paths import ensure, paths
         from desktop_app.core.service import Slipway
         from desktop_app.core.settings.settings import load
@@ -114,7 +119,7 @@ class Program:
             self.window.open_session(last)
         else:
             self.window.show_welcome()
-        collector = Collector()
+        collector = memory.Collector()
         self._settle = QTimer(self.window, singleShot=True, interval=IDLE_MS)
         self._settle.timeout.connect(collector.settle)
         self._settle.start()

@@ -13,6 +13,7 @@ import time
 from typing import Any
 
 from desktop_app import app as program
+from desktop_app import cli
 
 
 def mark(name: str, **fields: Any) -> None:
@@ -95,7 +96,7 @@ DRIVERS = {"start": start_driver}
 
 def main() -> int:
     program.Program = Watched  # type: ignore[misc]
-    return program.main([])
+    return cli.main([])
 
 
 if __name__ == "__main__":
