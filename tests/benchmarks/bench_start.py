@@ -8,22 +8,15 @@ hundred messages: it is ready when the tree, the newest message and a typed key 
 
 from __future__ import annotations
 
-import json
-import os
-import signal
-import subprocess
-import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks.figures import ROOT, against, limit
+from tests.benchmarks.figures import against, limit
 from tests.benchmarks.home import prepare
+from tests.benchmarks.window import Window
 
 ROUNDS = 9
-SETTLED = 8.0  # seconds after which the collector has settled and nothing is under way
-IDLE = 10.0
 
 BARE = """
 import json, time
@@ -48,60 +41,6 @@ app.exec()
 """
 
 
-def environment(home: str) -> dict[str, str]:
-    """As a person's: compiled modules are kept, no display is needed."""
-    env = {**os.environ, "SLIPWAY_HOME": home, "QT_QPA_PLATFORM": "offscreen"}
-    env.pop("PYTHONDONTWRITEBYTECODE", None)
-    return env
-
-
-class Window:
-    """A child process with a window, until ``ready``."""
-
-    def __init__(self, args: list[str], home: str) -> None:
-        self.started = time.monotonic()
-        self.process = subprocess.Popen(
-            [sys.executable, *args],
-            cwd=ROOT,
-            env=environment(home),
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        self.marks = self._marks()
-
-    def _marks(self) -> dict[str, float]:
-        """Milliseconds from the start of the process to each mark."""
-        assert self.process.stdout is not None
-        found: dict[str, float] = {}
-        for line in self.process.stdout:
-            said = json.loads(line)
-            found[said["mark"]] = (said["at"] - self.started) * 1000
-            if said["mark"] == "ready":
-                return found
-        raise RuntimeError(f"the window ended before it was ready: {found}")
-
-    def idle(self) -> tuple[float, float]:
-        """MiB of resident memory and percent of one core while nothing is done."""
-        import psutil
-
-        process = psutil.Process(self.process.pid)
-        time.sleep(SETTLED)
-        before = process.cpu_times()
-        time.sleep(IDLE)
-        after = process.cpu_times()
-        used = after.user + after.system - before.user - before.system
-        return process.memory_info().rss / 2**20, used / IDLE * 100
-
-    def end(self) -> None:
-        assert self.process.stdout is not None
-        self.process.send_signal(signal.SIGTERM)
-        try:
-            self.process.wait(20)
-        finally:
-            self.process.kill()
-            self.process.stdout.close()
-
-
 def ours(home: str) -> Window:
     return Window(["-m", "tests.benchmarks.drive", "start"], home)
 
@@ -117,12 +56,14 @@ def run() -> list[dict[str, Any]]:
         for n in range(ROUNDS + 1):  # in turns, so that a busy moment meets both
             for which, times in ready.items():
                 window = which(home)
+                ready_ms = window.wait("ready")["ms"]
                 window.end()
                 if n:  # the first compiles and fills the file cache
-                    times.append(window.marks["ready"])
+                    times.append(ready_ms)
         memory: dict[Any, float] = {}
         for which in ready:
             window = which(home)
+            window.wait("ready")
             memory[which], cpu = window.idle()
             window.end()
             if which is ours:

@@ -91,7 +91,75 @@ def start_driver(run: Watched) -> Any:
     return Eyes()
 
 
-DRIVERS = {"start": start_driver}
+def typing_driver(run: Watched) -> Any:
+    """Sends a message that a model answers with ``RATE`` tokens a second, types meanwhile, and
+    tells how long each key took until it was painted."""
+    from dataclasses import replace
+
+    from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer
+    from PySide6.QtGui import QKeyEvent
+
+    from desktop_app.core.models.registry import GUIDE
+    from desktop_app.core.models.scripted import StreamModel
+    from desktop_app.ui.chat.message_edit import MessageEdit
+
+    model = StreamModel(1_000_000, RATE, info=replace(GUIDE, window=10_000_000))
+    run.service.models.add(model.info, lambda: model)
+    taken: list[float] = []
+    sent: list[float] = []  # when the key that is under way was typed
+    paint = MessageEdit.paintEvent
+
+    def painted(edit: MessageEdit, event: Any) -> None:
+        paint(edit, event)
+        if sent and len(edit.toPlainText()) > len(taken):
+            taken.append((time.perf_counter() - sent.pop()) * 1000)
+
+    MessageEdit.paintEvent = painted  # type: ignore[method-assign]
+
+    class Typist(QObject):
+        def __init__(self) -> None:
+            super().__init__(run.window)
+            self.edit = run.window.chat.composer.edit
+            self.timer = QTimer(self, interval=50)
+            self.timer.timeout.connect(self.begin)
+            self.timer.start()
+            self.begun = (0, 0.0)
+
+        def begin(self) -> None:
+            """Wait for the session, then for the stream, then type."""
+            vm = run.window.chat.vm
+            if vm is None or vm.conversation is None or vm.breakdown is None:
+                return
+            if not vm.busy:
+                vm.send("Tell me everything.", ())
+            if model.sent > RATE:
+                self.timer.stop()
+                self.begun = model.sent, time.thread_time()
+                self.timer = QTimer(self, interval=EVERY, timerType=Qt.TimerType.PreciseTimer)
+                self.timer.timeout.connect(self.type)
+                self.timer.start()
+
+        def type(self) -> None:
+            if sent:
+                return  # the last key is still on its way: that is its latency, not this one's
+            if len(taken) >= KEYS:
+                self.timer.stop()
+                tokens, cpu = model.sent - self.begun[0], time.thread_time() - self.begun[1]
+                mark("typed", taken=taken, tokens=tokens, cpu=cpu)
+                return
+            letter = " " if len(taken) % 7 == 6 else "x"
+            sent.append(time.perf_counter())
+            for what in (QEvent.Type.KeyPress, QEvent.Type.KeyRelease):
+                key = QKeyEvent(what, Qt.Key.Key_X, Qt.KeyboardModifier.NoModifier, letter)
+                QCoreApplication.postEvent(self.edit, key)
+
+    return Typist()
+
+
+RATE = 200
+KEYS = 200
+EVERY = 37  # milliseconds: beside the frames, so that keys meet every moment of one
+DRIVERS = {"start": start_driver, "typing": typing_driver}
 
 
 def main() -> int:
