@@ -136,7 +136,8 @@ def load(path: Path) -> Settings:
     one gives defaults and ``problem`` (code ``settings.unreadable``)."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
-        raw: Any = json.loads(text) if text.strip() else {}
+        # Only what JSON calls blank: anything else is somebody's content.
+        raw: Any = json.loads(text) if text.strip(" \t\r\n") else {}
         if not isinstance(raw, dict):
             raise ValueError("not an object")
     except FileNotFoundError:
