@@ -83,7 +83,6 @@ bench: $(DEV) $(PEERED)
 
 shots: $(RUN)
 	@packaging/system.sh window && packaging/system.sh display
-	$(PY) -m desktop_app tour --out build/tour $(ARGS)
 	$(PY) -m desktop_app shots --out resources/pictures
 
 package: $(DEV)

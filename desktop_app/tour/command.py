@@ -150,6 +150,8 @@ def _shots(out: Path) -> int:
         shutil.copytree(resource("demo", "field-sales"), work / "field-sales")
         code = _part("shots", work, display.environment)
         for picture in sorted(work.glob("*.png")):
+            if code != 0 and not picture.name.startswith("failed"):
+                continue
             shutil.copy(picture, out / picture.name)
             print(f"shots: {out / picture.name}")
     return code

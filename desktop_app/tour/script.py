@@ -108,6 +108,7 @@ async def _first(hands: Hands, program: Program, watch: LoopWatch) -> None:
 
     await _approval(hands)
     await _fill(hands)
+    await hands.step("compacted", "09-compacted")
 
     window.open_inspector("context")
     await hands.ask("Read contracts/framework-agreement.txt")
@@ -134,7 +135,7 @@ async def _approval(hands: Hands) -> None:
     window = hands.window
     await hands.ask("Write a summary of notes/team-meeting.md to reports/team-meeting.md")
     await hands.until(lambda: hands.saw(ev.ApprovalRequested), "an approval")
-    await hands.until(lambda: window.chat.approval.isVisible(), "the approval card")
+    await _card(hands)
     target = hands.out / "field-sales" / "reports" / "team-meeting.md"
     if target.exists():
         raise TourError("the file was written before it was allowed")
@@ -148,6 +149,12 @@ async def _approval(hands: Hands) -> None:
     await hands.step("written", "08-written")
 
 
+async def _card(hands: Hands) -> None:
+    """The approval card, shown for long enough to take keys."""
+    card = hands.window.chat.approval
+    await hands.until(lambda: card.isVisible() and card.takes_keys, "the approval card")
+
+
 async def _fill(hands: Hands) -> None:
     """Read until the window is compacted."""
     files = ("january", "february", "march", "april")
@@ -159,7 +166,6 @@ async def _fill(hands: Hands) -> None:
             break
     else:
         raise TourError("the context window was never compacted")
-    await hands.step("compacted", "09-compacted")
 
 
 def _kill_in_the_middle(hands: Hands) -> Any:
@@ -213,7 +219,7 @@ async def _shots(hands: Hands, program: Program, watch: LoopWatch) -> None:
     _grab(hands, "chat-dark")
     program.change_setting("scheme", "light")
     await hands.ask("Write a summary of notes/team-meeting.md to reports/team-meeting.md")
-    await hands.until(lambda: window.chat.approval.isVisible(), "the approval card")
+    await _card(hands)
     await hands.settle()
     _grab(hands, "approval")
     hands.heard.clear()

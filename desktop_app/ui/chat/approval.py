@@ -249,9 +249,15 @@ class ApprovalCard(Live, QFrame):
         action = actions.get(Qt.Key(event.key()))
         if action is None:
             return False
-        if self._shown.elapsed() >= self._grace:
+        if self.takes_keys:
             action()
         return True
+
+    @property
+    def takes_keys(self) -> bool:
+        """Whether the moment is over in which a key may still have been meant for something
+        else."""
+        return self._shown.elapsed() >= self._grace
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if self.editor.isVisible() and event.key() == Qt.Key.Key_Escape:

@@ -110,7 +110,7 @@ QMenu::item:disabled { color: $disabled; }
 QMenu::icon { padding-left: ${6}; }
 QMenu::separator { height: 1px; background: $border; margin: ${4} ${6}; }
 QMenuBar { background: $bg; color: $text; border: none; }
-QMenuBar::item { padding: ${8} ${8}; background: transparent; border-radius: ${5}; }
+QMenuBar::item { padding: ${4} ${8}; background: transparent; border-radius: ${5}; }
 QMenuBar::item:selected { background: $hover; }
 QMenuBar::item:pressed { background: $pressed; }
 
