@@ -226,20 +226,24 @@ class ChatViewModel(ChatHistory):
             self._run_ended()
 
     def _run_failed(self, code: str, params: dict[str, Any]) -> None:
+        self._give_back()
+        self._fold.put(NoticeItem("x:error", "danger", code, params, ("retry",)))
+        self._last_reason = "error"
+        self._apply()
+
+    def _give_back(self) -> None:
+        """A message that never became durable goes back to where it was written."""
         if self._sent is not None:
             text, attachments = self._sent
             self._sent = None
             self._fold.remove("x:sent")
             self.sendFailed.emit(text, attachments)
-        self._fold.put(NoticeItem("x:error", "danger", code, params, ("retry",)))
-        self._last_reason = "error"
-        self._apply()
 
     def _run_ended(self) -> None:
         self._running = self.stopping = False
         self.waiting_model = ""
         self.compacting = False
-        self._sent = None
+        self._give_back()
         self._fold.remove("x:compaction")
         self._apply()
         self._take_pending()
