@@ -239,6 +239,7 @@ class SessionConversation:
         reply_id = new_id()
 
         async def work() -> None:
+            await self._save_unsaved()
             await self._settle()
             body = {"reply_id": reply_id, "msg": msg.model_dump()}
             await self.log.append(NewRecord("user.message", body))
@@ -352,6 +353,10 @@ class SessionConversation:
         if self._follower is not None:
             self._follower.cancel()
         await self.stop()
+        try:
+            await self.log.save_unsaved()
+        except SlipwayError as error:
+            logger.error("what happened last could not be saved: %s", error)
         await self.log.journal.close()
 
     # -- inside ------------------------------------------------------------------------------
@@ -384,6 +389,7 @@ class SessionConversation:
         return told
 
     async def _drive(self, reply_id: str, *, resumed: bool = False) -> None:
+        await self._save_unsaved()
         if resumed and self.log.now.open_reply is None:
             # Going on after an end: the same reply is open again.
             self.log.now.open_reply = reply_id
@@ -418,6 +424,13 @@ class SessionConversation:
                 "finish": "hint",
             }
             await self.log.append(NewRecord("assistant.message", body))
+
+    async def _save_unsaved(self) -> None:
+        """Save what a full disk refused; results that nobody has seen yet are told."""
+        saved = await self.log.save_unsaved()
+        results = [entry_of(r) for r in saved if r.kind == "tool.result"]
+        if results:
+            self._stream.emit(ev.Notice("followed", {"entries": results}))
 
     async def _settle(self) -> None:
         """Close what an earlier turn left open, before something new begins."""

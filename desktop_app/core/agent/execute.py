@@ -115,7 +115,7 @@ class Executor:
             done: OpState = "done" if outcome.state == "success" else "failed"
             if outcome.state in ("interrupted", "denied"):
                 done = "cancelled"
-            await self.log.append(*records, ops=[self.op(plan, done)])
+            await self.log.append(*records, ops=[self.op(plan, done)], keep=True)
         self.emit(ev.ToolFinished(reply_id, plan.op_id, outcome.state, block, seconds, path, size))
         if path is not None:
             self.emit(ev.Offloaded("tool_result", path, 1, size, False))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from desktop_app.core import events as ev
+from desktop_app.core.errors import SlipwayError
 from desktop_app.core.sessions.base import Journal, NewRecord, OpUpdate, Record
 
 from .fold import Folded, Folder
@@ -22,6 +23,7 @@ class SessionLog:
         self.journal = journal
         self.emit = emit
         self.written: list[Callable[[Sequence[Record]], None]] = []  # told of each append
+        self._unsaved: list[tuple[tuple[NewRecord, ...], tuple[OpUpdate, ...]]] = []
         self._folder = Folder(journal.info.key.session_id)
 
     @property
@@ -44,14 +46,30 @@ class SessionLog:
             self._folder.apply(record)
         return records
 
+    async def save_unsaved(self) -> list[Record]:
+        """Write what a full disk refused, in its order. Raises what the journal raises."""
+        written: list[Record] = []
+        while self._unsaved:
+            records, ops = self._unsaved[0]
+            written += await self.append(*records, ops=ops)
+            del self._unsaved[0]
+        return written
+
     async def append(
         self,
         *records: NewRecord,
         ops: Sequence[OpUpdate] = (),
         draft: bytes | None = b"",
+        keep: bool = False,
     ) -> list[Record]:
-        """One synced transaction, applied to the live state, then announced."""
-        written = await self.journal.append(list(records), ops=ops, draft=draft)
+        """One synced transaction, applied to the live state, then announced. With ``keep`` what
+        the disk refuses for now is kept for ``save_unsaved``: a thing that happened stays known."""
+        try:
+            written = await self.journal.append(list(records), ops=ops, draft=draft)
+        except SlipwayError as error:
+            if keep and error.retryable:
+                self._unsaved.append((tuple(records), tuple(ops)))
+            raise
         for record in written:
             self._folder.apply(record)
         if written:

@@ -122,8 +122,9 @@ class Turn:
         seconds = time.monotonic() - started
         await self._check_answer(assembly)
         blocks = assembly.blocks()
-        await self.p.log.append(self._assistant(assembly, blocks, seconds, assembly.reason))
-        self._assembly = None
+        self._assembly = None  # whole: kept even where it cannot be saved now
+        record = self._assistant(assembly, blocks, seconds, assembly.reason)
+        await self.p.log.append(record, keep=True)
         self.emit(ev.ModelCallFinished(self.reply_id, assembly.usage, seconds, assembly.reason))
         for ready in assembly.ready():
             self.emit(ready)
@@ -265,7 +266,7 @@ class Turn:
             if not (isinstance(b, TextBlock) and not b.text)
         ]
         if blocks:
-            await self.p.log.append(self._assistant(assembly, blocks, 0.0, finish))
+            await self.p.log.append(self._assistant(assembly, blocks, 0.0, finish), keep=True)
 
     async def _interrupted(self) -> None:
         await self._keep_partial("interrupted")
