@@ -69,6 +69,14 @@ async def _open_documents(hands: Hands) -> None:
     await hands.settle()
 
 
+async def _another_session(hands: Hands) -> None:
+    before = hands.vm
+    hands.window.new_session()
+    await hands.until(lambda: hands.window.chat.vm is not before, "a new session")
+    await hands.until(lambda: hands.window.chat.vm and hands.vm.breakdown, "its context")
+    await hands.settle()
+
+
 def _count(hands: Hands, event: ev.Event) -> None:
     if isinstance(event, ev.ToolFinished):
         hands.note(facts={"tool_calls": 1})
@@ -230,10 +238,14 @@ async def _shots(hands: Hands, program: Program, watch: LoopWatch) -> None:
     _grab(hands, "inspector-files")
     program.change_setting("language", "zh_CN")
     window.open_inspector("context")
+    await _another_session(hands)
     await hands.ask("总结 notes/客户走访记录.md")
+    await hands.answered()
+    await hands.ask("列出 contracts 目录下的文件")
     await hands.answered()
     _grab(hands, "chat-zh")
     program.change_setting("language", "en")
+    await _another_session(hands)
     await _fill(hands)
     window.open_inspector("compactions")
     await hands.settle()
