@@ -186,6 +186,38 @@ def test_the_map_has_every_room() -> None:
     assert [room for room in rooms if f"`{room}`" not in text] == []
 
 
+# -- imports --------------------------------------------------------------------------------
+
+
+def _loaded_first(path: Path, modules: set[str]) -> set[str]:
+    """The modules of ours that must be loaded before ``path`` is: imports at its top level."""
+    parts = list(path.relative_to(ROOT).with_suffix("").parts)
+    package = parts[:-1]
+    found: set[str] = set()
+    for node in ast.parse(text_of(path)).body:
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            name = ".".join([*base, *([node.module] if node.module else [])])
+            inner = {f"{name}.{alias.name}" for alias in node.names} & modules
+            found |= inner or {name}
+    return found & modules
+
+
+def test_no_module_waits_for_itself() -> None:
+    """No circle of imports at load. (Under TYPE_CHECKING a helper may name its owner.)"""
+    modules: dict[str, Path] = {}
+    for path in APP.rglob("*.py"):
+        name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        modules[name.removesuffix(".__init__")] = path
+    needs = {name: _loaded_first(path, set(modules)) for name, path in modules.items()}
+    while free := [name for name, first in needs.items() if not first & needs.keys()]:
+        for name in free:
+            del needs[name]
+    assert needs == {}
+
+
 # -- what must not be in any file -----------------------------------------------------------
 
 # Written in pieces, so that this file does not hold what it looks for.
