@@ -32,6 +32,7 @@ ACTIONS: dict[str, Callable[[], str]] = {
     "retry": lambda: tr("Try again"),
     "choose_folder": lambda: tr("Choose a folder"),
     "choose_model": lambda: tr("Choose a model"),
+    "manage_models": lambda: tr("Manage models…"),
     "compact": lambda: tr("Compact now"),
     "open_settings": lambda: tr("Open settings"),
     "show_file": lambda: tr("Show the file"),

@@ -59,9 +59,10 @@ class Assembly:
         """Take one part; yields what the world should know."""
         self.changed = True
         match part:
-            case TextPart(index, text):
+            case TextPart(index, text, extra):
                 if text:
                     yield from self._text(("text", index), text)
+                self._extras(("text", index), extra)
             case ThinkingPart(index, text, extra):
                 yield from self._thinking(("thinking", index), text, extra)
             case ToolCallPart():
@@ -78,6 +79,12 @@ class Assembly:
                 yield ev.BlockFinished(self.reply_id, block.id)
         self.last = new
 
+    def _extras(self, key: tuple[str, int], extra: dict[str, Any] | None) -> None:
+        """Keep what the provider wants back with a block."""
+        if extra and (part := self.parts.get(key)) is not None:
+            for name, value in extra.items():
+                setattr(part.block, name, value)
+
     def _text(self, key: tuple[str, int], text: str) -> Iterator[ev.Event]:
         yield from self._close_last(key)
         part = self.parts.get(key)
@@ -93,8 +100,7 @@ class Assembly:
         part = self.parts.get(key)
         if part is None:
             part = self.parts[key] = _Growing(ThinkingBlock(id=new_id()))
-        for name, value in (extra or {}).items():
-            setattr(part.block, name, value)
+        self._extras(key, extra)
         if text:
             part.pieces.append(text)
             yield ev.ThinkingDelta(self.reply_id, part.block.id, text)
@@ -114,6 +120,7 @@ class Assembly:
             yield ev.ToolCallStarted(self.reply_id, op_id, call_id, block.name)
         elif piece.name and isinstance(part.block, ToolCallBlock) and not part.block.name:
             part.block.name = piece.name
+        self._extras(key, piece.extra)
         if piece.arguments:
             part.pieces.append(piece.arguments)
             yield ev.ToolCallDelta(self.reply_id, part.op_id, piece.arguments)

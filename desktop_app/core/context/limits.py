@@ -30,7 +30,7 @@ _LIMIT = (
     ),
     re.compile(
         r"context[ _-]?(?:length|window|size|limit)[\w' -]{0,24}?"
-        rf"(?:\bis|\bof|\bto|=|:|\()\s*\(?\s*{_NUMBER}",
+        rf"(?:\bis|\bof|\bto|=|:|\()\s*(?:only\s+)?\(?\s*{_NUMBER}",
         re.IGNORECASE,
     ),
     re.compile(rf"(?:num_ctx|max_model_len|n_ctx)\W{{0,4}}{_NUMBER}", re.IGNORECASE),

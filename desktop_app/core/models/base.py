@@ -12,6 +12,25 @@ LimitSource = Literal["user", "error", "provider", "catalogue", "built_in", "ass
 
 
 @dataclass(frozen=True, slots=True)
+class Price:
+    """What a model costs, in US dollars per million tokens."""
+
+    input: float
+    output: float
+    cache_read: float | None = None  # None: as ``input``
+    cache_write: float | None = None
+
+    def cost(self, usage: Usage) -> float:
+        """Dollars of one call. ``usage.input_tokens`` holds the cached ones."""
+        read, written = usage.cache_input_tokens, usage.cache_creation_input_tokens
+        fresh = max(0, usage.input_tokens - read - written)
+        per_read = self.input if self.cache_read is None else self.cache_read
+        per_write = self.input if self.cache_write is None else self.cache_write
+        total = fresh * self.input + read * per_read + written * per_write
+        return (total + usage.output_tokens * self.output) / 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
 class ModelInfo:
     """What is known of a model. Tokens throughout; ``window_source`` says how it is known."""
 
@@ -25,6 +44,8 @@ class ModelInfo:
     thinking: bool = False
     offline: bool = False
     is_ai: bool = True  # the Guide is rules, and says so
+    price: Price | None = None  # None: not known, or nothing
+    fallback: str = ""  # id of the model that answers when this one cannot
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +72,11 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """A piece of text of block ``index``."""
+    """A piece of text of block ``index``. ``extra`` is what the provider wants back with it."""
 
     index: int
     text: str
+    extra: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +88,14 @@ class ThinkingPart:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallPart:
-    """A piece of a tool call: the first one of an index carries id and name."""
+    """A piece of a tool call: the first one of an index carries id and name. ``extra`` is what the
+    provider wants back with it."""
 
     index: int
     call_id: str | None = None
     name: str | None = None
     arguments: str = ""
+    extra: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,16 +7,14 @@ know are kept. A single value that does not fit falls back to its default and is
 
 from __future__ import annotations
 
-import json
-import os
-import tempfile
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
 from desktop_app.core.errors import SettingsError
+
+from .jsonfile import read_object, write_object
 
 _LANGUAGES = ("system", "en", "zh_CN")
 _SCHEMES = ("system", "light", "dark")
@@ -97,76 +95,19 @@ class Settings:
     def save(self) -> Path | None:
         """Write the file. Returns where an unreadable former file was put, else None. Raises
         SettingsError ``settings.unwritable``; the former file is then untouched."""
-        try:
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            kept = self._put_aside() if self._set_aside else None
-            _write(self.path, json.dumps(self.values, ensure_ascii=False, indent=2) + "\n")
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise SettingsError(
-                "settings.unwritable", path=str(self.path), reason=reason
-            ) from error
+        kept = write_object(self.path, self.values, aside=self._set_aside)
         self._set_aside = False
         self.problem = None
         return kept
-
-    def _put_aside(self) -> Path | None:
-        kept = aside_name(self.path)
-        try:
-            os.rename(self.path, kept)
-        except FileNotFoundError:
-            return None
-        return kept
-
-
-def aside_name(path: Path) -> Path:
-    """A free name beside ``path`` for a file that is kept: ``x.broken-20260102-150405.json``."""
-    stamp = time.strftime("%Y%m%d-%H%M%S")
-    candidate = path.with_name(f"{path.stem}.broken-{stamp}{path.suffix}")
-    count = 1
-    while candidate.exists():
-        count += 1
-        name = f"{path.stem}.broken-{stamp}-{count}{path.suffix}"
-        candidate = path.with_name(name)
-    return candidate
 
 
 def load(path: Path) -> Settings:
     """Read the settings at ``path``. Never raises: a missing file gives defaults, an unreadable
     one gives defaults and ``problem`` (code ``settings.unreadable``)."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-        # Only what JSON calls blank: anything else is somebody's content.
-        raw: Any = json.loads(text) if text.strip(" \t\r\n") else {}
-        if not isinstance(raw, dict):
-            raise ValueError("not an object")
-    except FileNotFoundError:
-        return Settings(path)
-    except (OSError, ValueError) as error:
-        problem = SettingsError("settings.unreadable", path=str(path), reason=_reason(error))
+    values, problem = read_object(path)
+    if problem is not None:
         # A file that cannot even be read may be whole: it is kept too before anything is saved.
         return Settings(path, problem=problem, _set_aside=True)
-    values = cast("dict[str, Any]", raw)
     invalid = [n for n, check in _CHECKS.items() if n in values and not check(values[n])]
     good = {name: value for name, value in values.items() if name not in invalid}
     return Settings(path, good, invalid=invalid, _set_aside=bool(invalid))
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, json.JSONDecodeError):
-        return f"{error.msg}, {error.lineno}:{error.colno}"
-    return str(getattr(error, "strerror", None) or error)
-
-
-def _write(path: Path, text: str) -> None:
-    """Write beside, sync, rename: a reader sees the old file or the new one, whole."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise

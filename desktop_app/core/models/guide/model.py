@@ -98,7 +98,9 @@ class GuideModel:
         # Counting and reading a full window takes tens of milliseconds: not on the loop.
         tokens, text, calls = await asyncio.to_thread(_work, request)
         if tokens > self._info.window:
-            raise ModelError("model.overflow", tokens=tokens, window=self._info.window)
+            raise ModelError(
+                "model.overflow", model=self._info.name, tokens=tokens, window=self._info.window
+            )
         limit = min(request.max_output or self._info.max_output, self._info.max_output)
         pace = self._pace if request.purpose == "reply" else 0.0
         used = 0

@@ -1,0 +1,172 @@
+"""Clients of the providers, made in the worker's thread and kept there.
+
+Only imported in that thread. Certificates are those that the system trusts; proxies those of the
+environment, NO_PROXY heeded, and never for this computer itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import Any, cast
+
+import httpx2
+from pydantic_ai.direct import model_request_stream
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.settings import ModelSettings
+
+from desktop_app.core.errors import ModelError
+
+from .base import ModelEvent, ModelRequest, ToolCallPart
+from .definitions import ModelDefinition
+from .providers import Provider, is_loopback
+from .wire import Mapper, finish, tools
+
+CONNECT_SECONDS = 10.0
+STALL_SECONDS = 180.0  # without one byte; thinking models are silent for minutes without streaming
+NO_KEY = "none"  # the SDKs insist on one; local servers ignore it
+
+
+class Services:
+    """Models of pydantic-ai by definition and key, with their connections."""
+
+    def __init__(self, stall: float = STALL_SECONDS) -> None:
+        self._stall = stall
+        self._models: dict[tuple[Any, ...], Model] = {}
+        self._https: dict[bool, httpx2.AsyncClient] = {}
+
+    def http(self, address: str) -> httpx2.AsyncClient:
+        """The connections for an address; loopback goes past every proxy."""
+        local = is_loopback(address)
+        client = self._https.get(local)
+        if client is None:
+            client = self._https[local] = httpx2.AsyncClient(
+                timeout=httpx2.Timeout(self._stall, connect=CONNECT_SECONDS),
+                trust_env=not local,
+                follow_redirects=True,
+            )
+        return client
+
+    async def close(self) -> None:
+        """Let go of all connections."""
+        clients = list(self._https.values())
+        self._https.clear()
+        self._models.clear()
+        for client in clients:
+            await client.aclose()
+
+    def model(self, definition: ModelDefinition, key: str) -> Model:
+        """pydantic-ai's model for a definition; made once for each key."""
+        mark = (definition.provider, definition.address, definition.model, key)
+        if (made := self._models.get(mark)) is None:
+            made = self._models[mark] = self._make(definition, key or NO_KEY)
+        return made
+
+    def _make(self, definition: ModelDefinition, key: str) -> Model:
+        spec, address = definition.spec, definition.base
+        http = self.http(address)
+        if spec.wire == "anthropic":
+            from anthropic import AsyncAnthropic
+            from pydantic_ai.models.anthropic import AnthropicModel
+            from pydantic_ai.providers.anthropic import AnthropicProvider
+
+            client = AsyncAnthropic(
+                api_key=key, base_url=address, http_client=http, max_retries=0, auth_token=None
+            )
+            provider = AnthropicProvider(anthropic_client=client)
+            return AnthropicModel(definition.model, provider=provider)
+        if spec.wire == "google":
+            from pydantic_ai.models.google import GoogleModel
+            from pydantic_ai.providers.google import GoogleProvider
+
+            google = GoogleProvider(api_key=key, http_client=http, base_url=address)
+            return GoogleModel(definition.model, provider=google)
+        return _openai(definition, spec, key, http)
+
+    async def stream(
+        self, definition: ModelDefinition, key: str, request: ModelRequest
+    ) -> AsyncIterator[ModelEvent]:
+        """The parts of one call. Raises what pydantic-ai raises, and ModelError ``model.cut`` when
+        the stream ended without its end."""
+        model = self.model(definition, key)
+        mapper = Mapper(
+            definition.service, images=definition.images, short_ids=definition.provider == "mistral"
+        )
+        called = False
+        opened = model_request_stream(
+            model,
+            mapper.request(request),
+            model_settings=settings_for(definition, request),
+            model_request_parameters=ModelRequestParameters(function_tools=tools(request.tools)),
+        )
+        async with opened as stream:
+            async with aclosing(cast(Any, aiter(stream))) as events:
+                async for event in events:
+                    if (part := mapper.event(event)) is not None:
+                        called = called or isinstance(part, ToolCallPart)
+                        yield part
+                    await asyncio.sleep(0)  # other calls of this thread have their turn
+            end = finish(stream, called=called)
+        if end is None:
+            raise ModelError("model.cut", retryable=True, model=definition.name)
+        yield end
+
+
+def settings_for(definition: ModelDefinition, request: ModelRequest) -> ModelSettings:
+    """How the call is made. Thinking is asked for only where the person chose an effort."""
+    made = ModelSettings()
+    limit = min(request.max_output or definition.max_output, definition.max_output)
+    if limit > 0:
+        made["max_tokens"] = limit
+    if definition.effort and request.purpose == "reply":
+        made["thinking"] = definition.effort
+    if definition.spec.wire == "anthropic":
+        made["cache"] = True
+    return made
+
+
+def _openai(
+    definition: ModelDefinition, spec: Provider, key: str, http: httpx2.AsyncClient
+) -> Model:
+    """OpenAI itself and those that speak its language, each with its own habits."""
+    from openai import AsyncOpenAI
+    from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
+    from pydantic_ai.providers.openai import OpenAIProvider
+
+    client = AsyncOpenAI(
+        api_key=key, base_url=definition.base, http_client=cast(Any, http), max_retries=0
+    )
+    name = definition.model
+    match spec.id:
+        case "deepseek":
+            from pydantic_ai.providers.deepseek import DeepSeekProvider
+
+            return OpenAIChatModel(name, provider=DeepSeekProvider(openai_client=client))
+        case "dashscope":
+            from pydantic_ai.providers.alibaba import AlibabaProvider
+
+            return OpenAIChatModel(name, provider=AlibabaProvider(openai_client=client))
+        case "moonshot":
+            from pydantic_ai.providers.moonshotai import MoonshotAIProvider
+
+            return OpenAIChatModel(name, provider=MoonshotAIProvider(openai_client=client))
+        case "zhipu":
+            from pydantic_ai.models.zai import ZaiModel
+            from pydantic_ai.providers.zai import ZaiProvider
+
+            return ZaiModel(name, provider=ZaiProvider(openai_client=client))
+        case "openrouter":
+            from pydantic_ai.models.openrouter import OpenRouterModel
+            from pydantic_ai.providers.openrouter import OpenRouterProvider
+
+            return OpenRouterModel(name, provider=OpenRouterProvider(openai_client=client))
+        case "ollama":
+            from pydantic_ai.providers.ollama import OllamaProvider
+
+            return OpenAIChatModel(name, provider=OllamaProvider(openai_client=client))
+        case _:
+            provider = OpenAIProvider(openai_client=client)
+            if spec.wire == "responses":
+                return OpenAIResponsesModel(name, provider=provider)
+            return OpenAIChatModel(name, provider=provider)
