@@ -24,7 +24,7 @@ from desktop_app.ui.errors import describe_error
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.palette.palette import Palette
 from desktop_app.ui.theme import theme
-from desktop_app.ui.welcome.page import Recent, WelcomePage
+from desktop_app.ui.welcome.page import RECENT, Recent, WelcomePage
 from desktop_app.ui.widgets import RailButton, ToastHost
 from desktop_app.ui.widgets.base import Live
 from desktop_app.ui.workspaces.pane import WorkspacesPane
@@ -204,7 +204,7 @@ class MainWindow(Live, QWidget):
 
     def _loaded(self) -> None:
         """The list came: the welcome page's recent ones, and the last session once."""
-        self.welcome.set_recent([_recent(w) for w in self.workspaces.workspaces])
+        self.welcome.set_recent([_recent(w) for w in self.workspaces.workspaces[:RECENT]])
         if self.pages.currentWidget() is self.welcome:
             self.show_welcome()
         self.commands.refresh()

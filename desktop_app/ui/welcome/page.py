@@ -34,6 +34,7 @@ from .checks import Check
 from .parts import DropSign, Recent, RecentRow, Side
 
 _COLUMN = 680
+RECENT = 6  # workspaces to go on with
 
 
 class _Offer(QWidget):
@@ -91,9 +92,9 @@ class WelcomePage(Live, QWidget):
     # -- what is shown ----------------------------------------------------------------------
 
     def set_recent(self, recent: Sequence[Recent]) -> None:
-        """Workspaces to go on with, newest first; at most six are shown."""
+        """Workspaces to go on with, newest first; at most ``RECENT`` are shown."""
         _empty(self._recent.body)
-        for entry in recent[:6]:
+        for entry in recent[:RECENT]:
             item = RecentRow(entry)
             item.chosen.connect(self.openRecent)
             self._recent.body.addWidget(item)

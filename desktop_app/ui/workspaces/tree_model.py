@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Container, Sequence
+from typing import Any, TypeVar
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
@@ -16,6 +17,9 @@ Index = QModelIndex | QPersistentModelIndex
 
 KIND_ICONS = {"local": "folder", "docker": "container", "e2b": "cloud"}
 ItemRole = Qt.ItemDataRole.UserRole + 1  # WorkspaceSummary or SessionSummary
+
+_WORKSPACE_FLAGS = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+_SESSION_FLAGS = _WORKSPACE_FLAGS | Qt.ItemFlag.ItemNeverHasChildren
 
 _STATE_GLYPH = {
     "ready": "",
@@ -70,6 +74,17 @@ def session_note(session: SessionSummary) -> str:
             return short_ago(session.updated_us)
 
 
+T = TypeVar("T")
+
+
+def _run(ids: Sequence[T], first: int, known: Container[T]) -> int:
+    """The end of the run of unknown ids that begins at ``first``."""
+    end = first + 1
+    while end < len(ids) and ids[end] not in known:
+        end += 1
+    return end
+
+
 class WorkspaceTreeModel(QAbstractItemModel):
     """Two levels. ``replace`` keeps persistent indexes of what is still there, so that selection
     and expansion survive every refresh."""
@@ -79,6 +94,7 @@ class WorkspaceTreeModel(QAbstractItemModel):
         self._rows: list[WorkspaceSummary] = []
         self._uids: dict[str, int] = {}  # workspace id -> number in its sessions' indexes
         self._ids: list[str] = []
+        self._places: dict[str, int] | None = {}  # workspace id -> row; None: to be made anew
 
     def _uid(self, workspace_id: str) -> int:
         if workspace_id not in self._uids:
@@ -87,14 +103,17 @@ class WorkspaceTreeModel(QAbstractItemModel):
         return self._uids[workspace_id]
 
     def _row_of(self, uid: int) -> int:
-        key = self._ids[uid - 1]
-        return next((i for i, w in enumerate(self._rows) if w.info.id == key), -1)
+        if self._places is None:
+            self._places = {ws.info.id: row for row, ws in enumerate(self._rows)}
+        return self._places.get(self._ids[uid - 1], -1)
 
     def replace(self, rows: list[WorkspaceSummary]) -> None:
-        """Show ``rows``; only what came, went or moved is told to views."""
+        """Show ``rows``; only what came, went, moved or changed is told to views."""
         self._sync_top([r.info.id for r in rows], {r.info.id: r for r in rows})
         for row, new in enumerate(rows):
-            self._sync_sessions(row, new)
+            old = self._rows[row]
+            if old is not new and old != new:
+                self._sync_sessions(row, new)
 
     def _sync_top(self, ids: list[str], new: dict[str, WorkspaceSummary]) -> None:
         root = QModelIndex()
@@ -102,27 +121,38 @@ class WorkspaceTreeModel(QAbstractItemModel):
             if self._rows[row].info.id not in new:
                 self.beginRemoveRows(root, row, row)
                 del self._rows[row]
+                self._places = None
                 self.endRemoveRows()
-        for row, key in enumerate(ids):
-            have = [w.info.id for w in self._rows]
-            if key not in have:
-                self.beginInsertRows(root, row, row)
-                info = new[key].info
-                self._rows.insert(row, WorkspaceSummary(info))
+        have = [w.info.id for w in self._rows]
+        known = set(have)
+        row = 0
+        while row < len(ids):
+            if ids[row] not in known:  # with all that come beside it, sessions included
+                end = _run(ids, row, known)
+                self.beginInsertRows(root, row, end - 1)
+                self._rows[row:row] = [new[key] for key in ids[row:end]]
+                have[row:row] = ids[row:end]
+                self._places = None
                 self.endInsertRows()
-            elif (old := have.index(key)) != row:
-                self.beginMoveRows(root, old, old, root, row if row < old else row + 1)
+                row = end
+                continue
+            if have[row] != ids[row]:  # everything before is in its place: it comes from below
+                old = have.index(ids[row], row)
+                self.beginMoveRows(root, old, old, root, row)
                 self._rows.insert(row, self._rows.pop(old))
+                have.insert(row, have.pop(old))
+                self._places = None
                 self.endMoveRows()
+            row += 1
 
     def _sync_sessions(self, row: int, new: WorkspaceSummary) -> None:
         parent = self.index(row, 0)
         current = list(self._rows[row].sessions)
-        wanted = [s.key for s in new.sessions]
-        info = new.info
+        ids = [s.key for s in new.sessions]
+        wanted = set(ids)
 
         def put() -> None:
-            self._rows[row] = WorkspaceSummary(info, tuple(current))
+            self._rows[row] = WorkspaceSummary(new.info, tuple(current))
 
         for i in range(len(current) - 1, -1, -1):
             if current[i].key not in wanted:
@@ -130,24 +160,32 @@ class WorkspaceTreeModel(QAbstractItemModel):
                 del current[i]
                 put()
                 self.endRemoveRows()
-        for i, session in enumerate(new.sessions):
-            have = [s.key for s in current]
-            if session.key not in have:
-                self.beginInsertRows(parent, i, i)
-                current.insert(i, session)
+        have = [s.key for s in current]
+        known = set(have)
+        i = 0
+        while i < len(ids):
+            if ids[i] not in known:
+                end = _run(ids, i, known)
+                self.beginInsertRows(parent, i, end - 1)
+                current[i:i] = new.sessions[i:end]
+                have[i:i] = ids[i:end]
                 put()
                 self.endInsertRows()
+                i = end
                 continue
-            if (old := have.index(session.key)) != i:
-                self.beginMoveRows(parent, old, old, parent, i if i < old else i + 1)
+            if have[i] != ids[i]:
+                old = have.index(ids[i], i)
+                self.beginMoveRows(parent, old, old, parent, i)
                 current.insert(i, current.pop(old))
+                have.insert(i, have.pop(old))
                 put()
                 self.endMoveRows()
-            if current[i] != session:
-                current[i] = session
+            if current[i] != new.sessions[i]:
+                current[i] = new.sessions[i]
                 put()
                 index = self.index(i, 0, parent)
                 self.dataChanged.emit(index, index)
+            i += 1
         put()
         self.dataChanged.emit(parent, parent)
 
@@ -255,5 +293,4 @@ class WorkspaceTreeModel(QAbstractItemModel):
     def flags(self, index: Index) -> Qt.ItemFlag:
         if not index.isValid():
             return Qt.ItemFlag.NoItemFlags
-        flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
-        return flags | (Qt.ItemFlag.ItemNeverHasChildren if index.internalId() else Qt.ItemFlag(0))
+        return _SESSION_FLAGS if index.internalId() else _WORKSPACE_FLAGS

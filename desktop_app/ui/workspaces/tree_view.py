@@ -17,6 +17,7 @@ from .tree_model import ItemRole, WorkspaceTreeModel
 
 Index = QModelIndex | QPersistentModelIndex
 _INDENT = 18
+_OPEN = 400  # rows up to which workspaces open by themselves; what comes later opens by a click
 
 
 class _Delegate(RowDelegate):
@@ -24,7 +25,7 @@ class _Delegate(RowDelegate):
     all names begin at one line."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        name = "tree-session" if index.parent().isValid() else "tree-workspace"
+        name = "tree-session" if index.internalId() else "tree-workspace"
         return QSize(theme().px(80), theme().size(name))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -62,6 +63,7 @@ class WorkspaceTree(Live, Tree):
         self.doubleClicked.connect(lambda index: self.renameWanted.emit(index.data(ItemRole)))
         model.rowsInserted.connect(self._inserted)
         self._closed: set[str] = set()
+        self._opened = 0  # rows below workspaces that opened by themselves
         self.collapsed.connect(lambda index: self._remember(index, closed=True))
         self.expanded.connect(lambda index: self._remember(index, closed=False))
         self.restyle()
@@ -81,11 +83,19 @@ class WorkspaceTree(Live, Tree):
             (self._closed.add if closed else self._closed.discard)(ws.info.id)
 
     def _inserted(self, parent: QModelIndex, first: int, last: int) -> None:
-        """Workspaces open by themselves unless the person closed them."""
-        if parent.isValid():
-            ws = parent.data(ItemRole)
-            if isinstance(ws, WorkspaceSummary) and ws.info.id not in self._closed:
-                self.setExpanded(parent, True)
+        """Workspaces open by themselves unless the person closed them, as long as that is a list
+        to look through: Qt lays out every row, seen or not."""
+        model = self.model()
+        came = (model.index(row, 0) for row in range(first, last + 1))
+        for index in [parent] if parent.isValid() else came:
+            ws = index.data(ItemRole)
+            if not isinstance(ws, WorkspaceSummary) or ws.info.id in self._closed:
+                continue
+            if self.isExpanded(index) or self._opened > _OPEN:
+                continue
+            if ws.sessions:
+                self._opened += len(ws.sessions)
+                self.setExpanded(index, True)
 
     def select_session(self, session_id: str) -> None:
         """Show which session is open, without choosing it again."""
