@@ -86,6 +86,8 @@ class Slipway:
         self.default_model = DEFAULT_MODEL
         self.store = SqliteJournalStore(paths.data / "journals")
         self._tasks = Tasks(on_error)
+        # Whoever asked for a conversation hears why it did not open; nobody else has to.
+        self._openings = Tasks(lambda name, error: log.info("%s: %r", name, error))
         self._workspaces: dict[str, LocalWorkspace] = {}
         self._told: dict[str, str] = {}  # workspace id -> the state that listeners know
         self._open: dict[SessionKey, asyncio.Task[AnyConversation]] = {}
@@ -105,6 +107,8 @@ class Slipway:
         db = await AppDb.open(paths.data / "app.db")
         index = await Index.open(paths.cache / "index.db")
         self = cls(paths, db, index, on_error or _log_error)
+        if any(notice.code == "appdb.damaged" for notice in db.notices):
+            await db.rebuild(self.store)
         await index.place([*await db.placements(), *await db.placements(trashed=True)])
         self._tasks.start(self._catch_up(), name="bring the index up to date")
         return self
@@ -284,6 +288,7 @@ class Slipway:
         key = SessionKey(USER, agent_id, new_id())
         config = {
             "workspace_id": workspace_id,
+            "folder": row.folder,
             "model": self.default_model,
             "agent_name": "Assistant",
             "mode": "default" if row.trusted else "explore",
@@ -323,7 +328,8 @@ class Slipway:
         holds opens read-only, as do those of other programs. KeyError when there is none."""
         opening = self._open.get(key)
         if opening is None or (opening.done() and opening.exception() is not None):
-            opening = self._tasks.start(self._open_conversation(key), name=f"open {key.session_id}")
+            name = f"open {key.session_id}"
+            opening = self._openings.start(self._open_conversation(key), name=name)
             self._open[key] = opening
         try:
             return await asyncio.shield(opening)
@@ -444,7 +450,7 @@ class Slipway:
         """Stop every run, close every file; names of tasks that would not end."""
         for key in list(self._open):
             await self.close_conversation(key)
-        left = await self._tasks.close(seconds)
+        left = [*await self._openings.close(seconds), *await self._tasks.close(seconds)]
         for workspace in self._workspaces.values():
             await workspace.close()
         self._workspaces.clear()

@@ -255,14 +255,22 @@ class AppDb:
 
     async def rebuild(self, store: JournalStore) -> int:
         """Place every journal that has no place yet, by its own first record and newest title; how
-        many. After ``appdb.damaged``; harmless at any time."""
+        many. A workspace that only journals know of comes back with its folder, not trusted. After
+        ``appdb.damaged``; harmless at any time."""
+        there = {
+            row.id for row in [*await self.workspaces(), *await self.workspaces(forgotten=True)]
+        }
         rows = await self._call(self._db.rows, "SELECT user_id, agent_id, session_id FROM session")
         known = {SessionKey(*row) for row in rows}
         missing = [key for key in await store.keys() if key not in known]
         for start in range(0, len(missing), 50):
             found = [await _placement_of(store, key) for key in missing[start : start + 50]]
-            placed = [p for p in found if p is not None]
+            placed = [p[0] for p in found if p is not None]
             await self._write(partial(_place, placements=placed))
+            for row in (p[1] for p in found if p is not None):
+                if row is not None and row.id not in there:
+                    there.add(row.id)
+                    await self.put_workspace(row)
         return len(missing)
 
     async def _placements(self, rest: str, params: Sequence[Any]) -> list[Placement]:
@@ -349,8 +357,10 @@ def _place(db: Database, placements: Sequence[Placement]) -> None:
     db.many(f"INSERT OR REPLACE INTO session({_SESSION}) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
 
-async def _placement_of(store: JournalStore, key: SessionKey) -> Placement | None:
-    """What a journal says of itself; None when it cannot be read now."""
+async def _placement_of(
+    store: JournalStore, key: SessionKey
+) -> tuple[Placement, WorkspaceRow | None] | None:
+    """What a journal says of itself and of its workspace; None when it cannot be read now."""
     try:
         journal = await store.open(key, write=False)
     except (KeyError, SessionError):
@@ -363,13 +373,17 @@ async def _placement_of(store: JournalStore, key: SessionKey) -> Placement | Non
         workspace = body.get("workspace_id") or cast(dict[str, Any], body.get("config") or {}).get(
             "workspace_id"
         )
-        return Placement(
+        placed = Placement(
             key,
             workspace_id=str(workspace or ""),
             title=str(title or ""),
             created_us=first[0].ts_us if first else 0,
         )
+        folder = str(body.get("folder") or "")
+        name = folder.rstrip("/").rpartition("/")[2] or folder
+        row = WorkspaceRow(placed.workspace_id, name, folder=folder) if folder else None
+        return placed, row
     except SessionError:
-        return Placement(key, workspace_id="")
+        return Placement(key, workspace_id=""), None
     finally:
         await journal.close()
