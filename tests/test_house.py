@@ -127,6 +127,13 @@ def test_links_inside_the_papers_lead_somewhere() -> None:
     assert gone == []
 
 
+def test_the_readme_names_every_shortcut_of_the_window() -> None:
+    source = text_of(APP / "ui" / "window_commands.py")
+    keys = set(re.findall(r'"((?:Ctrl|Alt|F\d)[^" ]*)"', source))
+    assert len(keys) > 8
+    assert sorted(key for key in keys if key not in text_of(README)) == []
+
+
 def test_the_version_is_one() -> None:
     from desktop_app import __version__
 
