@@ -28,6 +28,8 @@ from .catalog import (
 from .errors import SessionError, SlipwayError, WorkspaceError
 from .events import Event, RunFinished, RunParked, RunStarted, TitleChanged, ToolFinished
 from .ids import new_id, now_us
+from .mcp.manager import McpManager
+from .mcp.runner import Runner
 from .models.registry import DEFAULT_MODEL, Models
 from .paths import Paths, ensure
 from .resources import path as resource
@@ -88,6 +90,7 @@ class Slipway:
         self._tasks = Tasks(on_error)
         # Whoever asked for a conversation hears why it did not open; nobody else has to.
         self._openings = Tasks(lambda name, error: log.info("%s: %r", name, error))
+        self._mcp = Runner()
         self._workspaces: dict[str, LocalWorkspace] = {}
         self._told: dict[str, str] = {}  # workspace id -> the state that listeners know
         self._open: dict[SessionKey, asyncio.Task[AnyConversation]] = {}
@@ -251,6 +254,11 @@ class Slipway:
     async def trust(self, workspace_id: str, trusted: bool = True) -> None:
         await self.db.trust_workspace(workspace_id, trusted)
         (await self.workspace(workspace_id)).set_trusted(trusted)
+        for key, opening in list(self._open.items()):
+            if (await self.db.placement(key)).workspace_id == workspace_id:
+                conversation = await asyncio.shield(opening)
+                if conversation.mcp is not None:
+                    await conversation.mcp.reload()
         self._tell(WorkspacesChanged(workspace_id))
 
     async def rename_workspace(self, workspace_id: str, name: str) -> None:
@@ -354,6 +362,7 @@ class Slipway:
                 self.models.get,
                 self.default_model,
                 await workspace.list_tools(),
+                McpManager(workspace, self._mcp, key.agent_id, key.session_id),
             )
             conversation = await SessionConversation.open(journal, setting, self._tasks)
         except BaseException:
@@ -451,6 +460,7 @@ class Slipway:
         for key in list(self._open):
             await self.close_conversation(key)
         left = [*await self._openings.close(seconds), *await self._tasks.close(seconds)]
+        await self._mcp.close()
         for workspace in self._workspaces.values():
             await workspace.close()
         self._workspaces.clear()

@@ -11,6 +11,8 @@ from typing import Any, cast
 from desktop_app.core.agent.conversation import Agent, SessionConversation, Setting
 from desktop_app.core.errors import ModelError
 from desktop_app.core.events import Event
+from desktop_app.core.mcp.manager import McpManager
+from desktop_app.core.mcp.runner import Runner
 from desktop_app.core.models.base import ChatModel
 from desktop_app.core.sessions.base import JournalStore, SessionKey
 from desktop_app.core.sessions.memory import MemoryJournalStore
@@ -31,6 +33,7 @@ class Bench:
     tools: Sequence[Any] = field(default_factory=builtin_tools)
     max_iterations: int = 50
     failures: list[BaseException] = field(default_factory=list)
+    runner: Runner | None = None  # with one, the session has the folder's MCP servers
 
     def __post_init__(self) -> None:
         self.tasks = Tasks(lambda _name, error: self.failures.append(error))
@@ -48,6 +51,9 @@ class Bench:
             self._model,
             self.model.info.id,
             self.tools,
+            McpManager(workspace, self.runner, key.agent_id, key.session_id)
+            if self.runner is not None
+            else None,
         )
         return await SessionConversation.open(journal, setting, self.tasks)
 

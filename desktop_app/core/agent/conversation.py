@@ -11,6 +11,7 @@ from desktop_app.core import events as ev
 from desktop_app.core.context.types import Breakdown, CompactionRecord
 from desktop_app.core.errors import SessionError, SlipwayError
 from desktop_app.core.ids import new_id
+from desktop_app.core.mcp.manager import McpManager
 from desktop_app.core.messages import HintBlock, Msg, TextBlock, ToolCallBlock
 from desktop_app.core.models.base import ChatModel, ModelInfo
 from desktop_app.core.sessions.base import Journal, NewRecord, Record, SessionKey
@@ -25,10 +26,12 @@ from .base import Activity, Attachment, Decision, History, HistoryEntry, Pending
 from .engine import ContextEngine
 from .execute import Executor
 from .fold import op_of
+from .groups import ToolGroups
 from .log import SessionLog
 from .permissions import Permissions
 from .recovery import Recovered, recover
 from .run import Turn, TurnParts
+from .servers import Servers
 from .setting import Agent, Setting
 from .stream import RunStream
 from .titles import better_title
@@ -66,7 +69,19 @@ class SessionConversation:
         self._files = FileVersions()
         self.recovered: Recovered | None = None
         self._follower: asyncio.Task[None] | None = None
-        self.toolbox = Toolbox(setting.tools, self._tool_context)
+        self._servers = Servers(
+            setting.mcp,
+            tasks,
+            journal.info.key.session_id,
+            lambda: self._stream.running,
+            self._recount,
+        )
+        groups = ToolGroups(
+            setting.tools,
+            self._servers.tools,
+            lambda: self.state.tool_context.activated_groups,
+        )
+        self.toolbox = Toolbox(groups, self._tool_context)
         self.engine: ContextEngine
         self.executor: Executor
         self.outbox: Outbox
@@ -108,7 +123,17 @@ class SessionConversation:
         elif journal.info.why == "journal.in_use":
             name = f"follow {journal.info.key.session_id}"
             self._follower = tasks.start(self._follow(), name=name)
+        self._servers.watch()
         return self
+
+    @property
+    def mcp(self) -> McpManager | None:
+        """The session's MCP servers; None where there can be none."""
+        return self._servers.manager
+
+    async def _recount(self) -> None:
+        await self.engine.refresh()
+        self._stream.emit(ev.ContextChanged(await self.engine.breakdown()))
 
     async def _follow(self) -> None:
         """Show what the writer, in another window or process, adds."""
@@ -353,6 +378,7 @@ class SessionConversation:
         if self._follower is not None:
             self._follower.cancel()
         await self.stop()
+        await self._servers.close()
         try:
             await self.log.save_unsaved()
         except SlipwayError as error:
@@ -395,6 +421,7 @@ class SessionConversation:
             self.log.now.open_reply = reply_id
         if resumed:
             await self._hint_to_go_on(reply_id)
+        await self._servers.start(self.log.now.calls())
         parts = TurnParts(
             self.log,
             self.model(),

@@ -81,7 +81,13 @@ class ContextEngine:
         except SlipwayError as error:
             logger.info("the workspace gave no instructions: %s", error)
             return
-        envelope = Envelope(self._system, instructions, listing, tuple(self._toolbox.schemas()))
+        envelope = Envelope(
+            self._system,
+            instructions,
+            listing,
+            tuple(self._toolbox.schemas()),
+            self._toolbox.groups.servers(),
+        )
         if envelope != self._envelope:
             self._envelope = envelope
 

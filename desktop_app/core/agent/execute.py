@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from desktop_app.core import events as ev
 from desktop_app.core.messages import TextBlock, ToolCallBlock, ToolResultBlock
@@ -108,6 +108,8 @@ class Executor:
                 "whole_bytes": size,
                 "read": _read_versions(outcome),
             }
+            if (groups := ours(outcome).get("groups")) is not None:
+                body["groups"] = groups
             records.append(NewRecord("tool.result", body))
             after = self._tasks()
             if before is not None and after != before:
@@ -125,10 +127,9 @@ class Executor:
     def _block(
         self, plan: Planned, outcome: ToolOutcome, text: str, path: str | None, size: int
     ) -> ToolResultBlock:
-        ours = dict(outcome.metadata.get("slipway") or {})
-        ours["op_id"] = plan.op_id
+        part = {**ours(outcome), "op_id": plan.op_id}
         if path is not None:
-            ours |= {"offload": path, "whole_bytes": size}
+            part |= {"offload": path, "whole_bytes": size}
         return ToolResultBlock.model_validate(
             {
                 "id": plan.call.id,
@@ -140,7 +141,7 @@ class Executor:
                     TextBlock(text=text).model_dump(),
                     *(block.model_dump() for block in outcome.data),
                 ],
-                "metadata": {**outcome.metadata, "slipway": ours},
+                "metadata": {**outcome.metadata, "slipway": part},
             }
         )
 
@@ -219,8 +220,12 @@ def _whole_note(path: str, size: int) -> str:
     )
 
 
+def ours(outcome: ToolOutcome) -> dict[str, Any]:
+    """What a tool of ours tells the loop beside its result."""
+    part = outcome.metadata.get("slipway")
+    return cast(dict[str, Any], part) if isinstance(part, dict) else {}
+
+
 def _read_versions(outcome: ToolOutcome) -> dict[str, str]:
-    ours = outcome.metadata.get("slipway")
-    if isinstance(ours, dict) and isinstance(ours.get("read"), dict):  # pyright: ignore[reportUnknownMemberType]
-        return json.loads(json.dumps(ours["read"]))
-    return {}
+    read = ours(outcome).get("read")
+    return json.loads(json.dumps(read)) if isinstance(read, dict) else {}

@@ -218,6 +218,8 @@ def _result(now: Folded, body: dict[str, Any]) -> None:
         call.state = "finished"
     read: dict[str, str] = body.get("read") or {}
     now.files.update(read)
+    if (groups := body.get("groups")) is not None:
+        now.state.tool_context.activated_groups = [str(name) for name in groups]
 
 
 def _finished(now: Folded, body: dict[str, Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from desktop_app.core.mcp.manager import McpManager
 from desktop_app.core.models.base import ChatModel
 from desktop_app.core.workspaces.base import Workspace
 
@@ -31,3 +32,4 @@ class Setting:
     models: Callable[[str], ChatModel]
     default_model: str
     tools: Sequence[AnyTool]
+    mcp: McpManager | None = None

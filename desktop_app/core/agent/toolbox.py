@@ -19,12 +19,12 @@ from desktop_app.core.tools.base import ExternalTool, Tool, ToolContext, ToolOut
 
 from .assembly import parse_arguments
 from .fold import op_of
+from .groups import AnyTool, ToolGroups
 from .permissions import Decided, Permissions
 
 log = logging.getLogger(__name__)
 
 Fate = Literal["run", "ask", "external", "answered"]
-AnyTool = Tool | ExternalTool
 MakeContext = Callable[[str], ToolContext]
 
 
@@ -59,11 +59,16 @@ def internal(tool: AnyTool | None) -> TypeGuard[Tool]:
 
 
 class Toolbox:
-    """A fixed set of tools. ``context(op_id)`` makes what a tool may use."""
+    """The tools that the model has now. ``context(op_id)`` makes what a tool may use."""
 
-    def __init__(self, tools: Sequence[AnyTool], context: MakeContext) -> None:
-        self.tools: dict[str, AnyTool] = {t.name: t for t in tools}
+    def __init__(self, groups: ToolGroups, context: MakeContext) -> None:
+        self.groups = groups
         self._context = context
+
+    @property
+    def tools(self) -> dict[str, AnyTool]:
+        """By name; what there is may change between two steps of a turn."""
+        return self.groups.tools()
 
     def schemas(self) -> list[ToolSchema]:
         return [ToolSchema(t.name, t.description, t.parameters) for t in self.tools.values()]
@@ -92,6 +97,8 @@ class Toolbox:
         tool = self.tools.get(call.name)
         if tool is None:
             text = f"There is no tool named {call.name!r}. Tools: {', '.join(self.tools)}."
+            if (group := self.groups.group_of(call.name)) is not None:
+                text = f"The group {group!r} of this tool is off; reset_tools switches it on."
             return self._answered(call, args, failed(text, "tool.unknown", name=call.name))
         if not internal(tool):
             try:
@@ -138,10 +145,11 @@ class Toolbox:
         self, planned: Planned, permissions: Permissions, past: Sequence[dict[str, Any]]
     ) -> Approval:
         """What the person is asked for a call whose fate is ``ask``."""
-        tool = self.tools[planned.call.name]
-        assert internal(tool)
+        tool = self.tools.get(planned.call.name)
         try:
-            preview = await tool.preview(planned.args, self._context(planned.op_id))
+            preview: dict[str, Any] = {}
+            if internal(tool):
+                preview = await tool.preview(planned.args, self._context(planned.op_id))
         except (SlipwayError, OSError, ValueError) as error:
             preview = {"error": str(error)}
         verdict = planned.verdict or Verdict("ask")
@@ -170,8 +178,10 @@ class Toolbox:
         started = time.monotonic()
         if planned.outcome is not None:
             return planned.outcome, 0.0
-        tool = self.tools[planned.call.name]
-        assert internal(tool)
+        tool = self.tools.get(planned.call.name)
+        if not internal(tool):
+            text = f"The tool {planned.call.name} is gone: its server ended."
+            return failed(text, "tool.unknown", name=planned.call.name), 0.0
         try:
             outcome = await tool.run(planned.args, self._context(planned.op_id))
         except ToolFailure as error:

@@ -24,6 +24,7 @@ from .base import OffloadEntry
 from .history import ContextFile, History, read_history
 from .layout import entries
 from .mcp_file import McpDeclaration, McpFile, forget_session, read_mcp
+from .mcp_write import McpWriter
 from .offload import Payload, encode, payload_of, result_text
 from .opened_folder import OpenedFolder
 from .paths import (
@@ -129,6 +130,16 @@ class LocalWorkspace(OpenedFolder):
         """Everything that ``.mcp`` declares, for every agent and session. Nothing is started."""
         async with self._use():
             return await read_mcp(self._backend, join(self._layout.root, ".mcp"))
+
+    def mcp_writer(self) -> McpWriter:
+        """Changes declarations, in the generation found."""
+        flat = self._layout.generation != "C"
+        path = join(self._layout.root, ".mcp")
+        return McpWriter(self._backend, path, flat=flat, prepare=self._before_write)
+
+    async def _before_write(self) -> None:
+        async with self._use(write=True):
+            await self._prepare()
 
     async def list_mcps(
         self, *, agent_id: str | None = None, session_id: str | None = None

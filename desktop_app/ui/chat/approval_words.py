@@ -57,6 +57,9 @@ def level_word(level: Level) -> str:
 def touches(approval: Approval) -> str:
     """What the call does, in a line."""
     preview, args = approval.preview, approval.arguments
+    if server := visible(str(preview.get("server") or ""))[0]:
+        tool = visible(str(preview.get("tool") or approval.name))[0]
+        return tr("Calls {tool} of the MCP server {server}", tool=tool, server=server)
     if "command" in preview or "command" in args:
         return tr("Runs a command in the working folder")
     path = visible(str(preview.get("path") or args.get("file_path") or args.get("path") or ""))[0]
@@ -109,10 +112,20 @@ def reason(code: str, params: dict[str, Any]) -> tuple[Level, str]:
             )
         case "path.kept_by_program":
             return "high", tr("{path} is kept by this program itself", path=safe.get("path", ""))
+        case "mcp.call":
+            return "medium", tr(
+                "the server {server} does not say that it only reads", **_server(safe)
+            )
+        case "mcp.reads":
+            return "low", tr("the server {server} says that it only reads", **_server(safe))
         case "rule.ask":
             return "medium", tr("a rule says to ask: {rule}", rule=safe.get("rule", ""))
         case _:
             return "medium", code
+
+
+def _server(params: dict[str, str]) -> dict[str, str]:
+    return {"server": params.get("server", "")}
 
 
 def _rule_text(rule: dict[str, Any] | None) -> str:

@@ -5,9 +5,10 @@ English, marked for translation; a fix is empty where there is nothing to do.
 
 from .context import WORDS as _context
 from .files import WORDS as _files
+from .mcp import WORDS as _mcp
 from .models import WORDS as _models
 from .sessions import WORDS as _sessions
 from .tools import WORDS as _tools
 from .workspaces import WORDS as _workspaces
 
-WORDS = {**_files, **_workspaces, **_sessions, **_models, **_tools, **_context}
+WORDS = {**_files, **_workspaces, **_sessions, **_models, **_tools, **_context, **_mcp}

@@ -1,0 +1,1 @@
+"""MCP servers of a workspace: connected, supervised, offered to the model as tools."""

@@ -1,0 +1,431 @@
+"""One server, connected and kept connected.
+
+``Connection`` is used from the program's loop; what it does runs on the runner's. The server is
+started, its tools are listed once and again only when it says that they changed, and when it goes
+away it is started again, after a growing pause and not for ever.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from desktop_app.core.errors import ToolFailure
+from desktop_app.core.tools.base import ToolOutcome
+
+from .reasons import reason_of
+from .results import outcome_of
+from .ring import Ring
+from .runner import Runner
+from .shell_path import login_path
+from .spec import ServerSpec
+from .transport import Wire, quiet, transport
+
+if TYPE_CHECKING:
+    from mcp import Client
+
+log = logging.getLogger(__name__)
+
+State = Literal["off", "starting", "ok", "waiting", "failed", "stopped"]
+PAGES = 200  # a listing that goes on after this many pages is cut
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Seconds, and how often. ``start``: until the server must have answered. ``call``: of one
+    call without a sign of progress. ``pauses``: before each further try; then it is ``failed``."""
+
+    start: float = 60.0
+    call: float = 300.0
+    pauses: tuple[float, ...] = (1.0, 2.0, 4.0, 8.0, 15.0)
+    steady: float = 60.0  # a server that lived so long starts counting anew
+    wait: float = 20.0  # a call waits so long for a server that is starting
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteTool:
+    """A tool as the server lists it."""
+
+    name: str
+    description: str
+    schema: dict[str, Any] = field(repr=False)
+    read_only: bool = False
+    idempotent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How a server is. ``code`` says why it is not ``ok`` (or what is wrong although it is);
+    ``bad`` are listed tools that cannot be used, with the reason. ``retry`` is the pause before the
+    next try, in seconds."""
+
+    state: State = "off"
+    code: str = ""
+    params: dict[str, Any] = field(default_factory=dict[str, Any])
+    tools: tuple[RemoteTool, ...] = ()
+    bad: tuple[tuple[str, str], ...] = ()
+    version: str = ""
+    retry: float = 0.0
+
+
+class Connection:
+    """See the module. ``on_change(status)`` is called on the loop that made this object."""
+
+    def __init__(
+        self,
+        spec: ServerSpec,
+        runner: Runner,
+        cwd: str,
+        on_change: Callable[[Status], None],
+        limits: Limits | None = None,
+    ) -> None:
+        self.spec = spec
+        self.status = Status()
+        self.ring = Ring()
+        self.listings = 0  # how often tools/list was asked for
+        self._runner = runner
+        self._cwd = cwd
+        self._on_change = on_change
+        self._limits = limits or Limits()
+        self._home = asyncio.get_running_loop()
+        self._work: concurrent.futures.Future[None] | None = None
+        # of the runner's loop from here on
+        self._now = Status()
+        self._client: Client | None = None
+        self._again = asyncio.Event()
+        self._moved = asyncio.Event()
+        self._wire: Wire | None = None
+        self._task: asyncio.Task[Any] | None = None
+        self._stopping = False
+
+    # -- from the program's loop ---------------------------------------------------------------
+
+    def start(self) -> None:
+        """Begin; ``status`` tells how it goes. Idempotent."""
+        if self._work is None or self._work.done():
+            self.status = replace(self.status, state="starting", code="", params={})
+            self._work = self._runner.start(self._supervise())
+            self._work.add_done_callback(self._ended)
+
+    def restart(self) -> None:
+        """Try again now, whatever the pause."""
+        if self._work is None or self._work.done():
+            self.start()
+        else:
+            self._runner.post(self._kick)
+
+    async def stop(self) -> None:
+        """End the server: its input is closed, then its process tree is killed."""
+        work, self._work = self._work, None
+        if work is not None:
+            stopped = asyncio.Event()
+            work.add_done_callback(lambda _: self._tell_home(stopped.set))
+            if not work.done():
+                self._runner.post(self._cancel_supervisor)
+            await stopped.wait()
+        self.status = replace(Status("stopped"), version=self.status.version)
+
+    async def call(
+        self, tool: str, args: dict[str, Any], *, images: bool, progress: Progress
+    ) -> ToolOutcome:
+        """One call. ToolFailure ``mcp.timeout``, ``mcp.not_running``, ``mcp.died``,
+        ``mcp.refused``. A cancellation cancels this request alone."""
+
+        def told(text: str) -> None:
+            self._tell_home(lambda: progress(text))
+
+        self.start()
+        return await self._runner.run(self._call(tool, args, images, told))
+
+    def _tell_home(self, call: Callable[[], None]) -> None:
+        try:
+            self._home.call_soon_threadsafe(call)
+        except RuntimeError:  # the program's loop is gone; nobody is left to be told
+            pass
+
+    def _ended(self, work: concurrent.futures.Future[None]) -> None:
+        if not work.cancelled() and (error := work.exception()) is not None:
+            log.error("the supervisor of an MCP server failed", exc_info=error)
+
+    def _hear(self, status: Status) -> None:
+        if self._work is not None:
+            self.status = status
+            self._on_change(status)
+
+    # -- on the runner's loop --------------------------------------------------------------------
+
+    def _set(self, **fields: Any) -> None:
+        self._now = now = replace(self._now, **fields)
+        moved, self._moved = self._moved, asyncio.Event()
+        moved.set()
+        self._tell_home(lambda: self._hear(now))
+
+    def _kick(self) -> None:
+        self._again.set()
+        if self._now.state == "ok" and self._wire is not None:
+            self._wire.end()
+
+    def _cancel_supervisor(self) -> None:
+        self._stopping = True
+        if self._task is not None:
+            self._task.cancel()
+
+    async def _supervise(self) -> None:
+        self._task = asyncio.current_task()
+        tries = 0
+        try:
+            while not self._stopping:
+                self._again = asyncio.Event()
+                self._set(state="starting", retry=0.0)
+                began = time.monotonic()
+                wire = self._wire = Wire(self.ring)
+                try:
+                    await self._live(wire)
+                    code, params, final = "mcp.ended", {"detail": self.ring.last_line()}, False
+                except Exception as error:  # noqa: BLE001 - whatever a server can do to us
+                    code, params, final = reason_of(error, self.spec, wire)
+                self._client = self._wire = None
+                if time.monotonic() - began > self._limits.steady:
+                    tries = 0
+                if final or tries >= len(self._limits.pauses):
+                    self._set(state="failed", code=code, params=params, retry=0.0, tools=())
+                    await self._again.wait()
+                    tries = 0
+                    continue
+                pause = self._limits.pauses[tries]
+                tries += 1
+                self._set(state="waiting", code=code, params=params, retry=pause)
+                try:
+                    await asyncio.wait_for(self._again.wait(), pause)
+                except TimeoutError:
+                    pass
+        finally:
+            self._client = self._task = None
+            self._stopping = False
+            self._set(state="stopped", tools=())
+
+    async def _live(self, wire: Wire) -> None:
+        """Connect, list, and stay until the other side ends."""
+        from mcp import Client
+
+        quiet()
+        path = await login_path() if self.spec.transport == "stdio" else ""
+        client = Client(
+            transport(self.spec, wire, self._cwd, path),
+            list_roots_callback=self._roots,
+            message_handler=self._heard,
+            client_info=_ourselves(),
+            cache=None,
+        )
+        async with asyncio.timeout(self._limits.start) as limit:
+            async with client:
+                await self._list(client, wire)
+                self._client = client
+                limit.reschedule(None)
+                async with asyncio.TaskGroup() as group:
+                    listening = group.create_task(self._listen(client))
+                    await self._stay(client, wire)
+                    listening.cancel()
+                self._client = None
+
+    async def _stay(self, client: Client, wire: Wire) -> None:
+        while True:
+            await wire.wake.wait()
+            wire.wake.clear()
+            if wire.ended:
+                return
+            if wire.stale:
+                wire.stale = False
+                async with asyncio.timeout(self._limits.start):
+                    await self._list(client, wire)
+
+    async def _list(self, client: Client, wire: Wire) -> None:
+        """Read every page of the tools. A server that cannot list them is connected all the same,
+        and says so."""
+        from mcp.shared.exceptions import MCPError
+
+        version = str(client.protocol_version)
+        if client.server_capabilities.tools is None:
+            self._set(state="ok", code="mcp.no_tools", params={}, tools=(), bad=(), version=version)
+            return
+        wire.bad = []
+        found: dict[str, RemoteTool] = {}
+        cursor: str | None = None
+        seen: set[str] = set()
+        try:
+            for _ in range(PAGES):
+                self.listings += 1
+                page = await client.list_tools(cursor=cursor)
+                for tool in page.tools:
+                    if tool.name in found:
+                        wire.bad.append((tool.name, "it is listed twice"))
+                    else:
+                        found[tool.name] = _remote(tool)
+                cursor = page.next_cursor
+                if not cursor or cursor in seen:
+                    break
+                seen.add(cursor)
+        except (MCPError, ValueError) as error:
+            params = {"detail": str(error)[:300]}
+            self._set(state="ok", code="mcp.list_failed", params=params, version=version)
+            return
+        tools, bad = tuple(found.values()), tuple(wire.bad)
+        self._set(state="ok", code="", params={}, tools=tools, bad=bad, version=version, retry=0.0)
+
+    async def _listen(self, client: Client) -> None:
+        """Servers of the newest protocol tell changes on a stream that is asked for."""
+        from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
+        from mcp.shared.exceptions import MCPError
+
+        tools = client.server_capabilities.tools
+        if tools is None or not tools.list_changed:
+            return
+        try:
+            async with client.listen(tools_list_changed=True) as changes:
+                async for _ in changes:
+                    self._changed()
+        except (ListenNotSupportedError, SubscriptionLost, MCPError, TimeoutError):
+            return
+
+    async def _heard(self, message: Any) -> None:
+        if isinstance(message, Exception):
+            self.ring.note("(a line on standard output that is no message)")
+        elif getattr(message, "method", "") == "notifications/tools/list_changed":
+            self._changed()
+
+    def _changed(self) -> None:
+        if self._wire is not None:
+            self._wire.change()
+
+    async def _roots(self, context: Any) -> Any:
+        """The workspace's folder: a trusted workspace's servers may know where they work."""
+        from pathlib import Path
+
+        from mcp_types import ListRootsResult, Root
+        from pydantic import FileUrl
+
+        folder = Path(self._cwd)
+        return ListRootsResult(roots=[Root(uri=FileUrl(folder.as_uri()), name=folder.name)])
+
+    async def _ready(self) -> Client:
+        """The client, once there is one; a server that is down is tried again for it."""
+        if self._now.state in ("waiting", "failed"):
+            self._again.set()
+            tried = False
+        else:
+            tried = True
+        try:
+            async with asyncio.timeout(self._limits.wait):
+                while self._client is None:
+                    if self._now.state == "failed" and tried:
+                        break
+                    moved = self._moved
+                    await moved.wait()
+                    tried = tried or self._now.state == "starting"
+        except TimeoutError:
+            pass
+        if self._client is None:
+            why = self._now.params.get("detail") or self._now.code or "it is still starting"
+            raise ToolFailure(
+                "mcp.not_running",
+                f"The MCP server {self.spec.name!r} is not running: {why}",
+                retryable=True,
+                name=self.spec.name,
+            )
+        return self._client
+
+    async def _call(
+        self, tool: str, args: dict[str, Any], images: bool, told: Progress
+    ) -> ToolOutcome:
+        from mcp.shared.exceptions import MCPError
+
+        client = await self._ready()
+        seconds = self.spec.call_seconds or self._limits.call
+        loop = asyncio.get_running_loop()
+        last = 0.0
+
+        async def told_progress(progress: float, total: float | None, message: str | None) -> None:
+            nonlocal last
+            if self.spec.call_seconds is None:
+                limit.reschedule(loop.time() + seconds)
+            if loop.time() - last >= 0.05 or (total is not None and progress >= total):
+                last = loop.time()
+                told(_progress_text(progress, total, message))
+
+        limit = asyncio.timeout(seconds)
+        try:
+            async with limit:
+                result = await client.call_tool(
+                    tool, args, progress_callback=told_progress, read_timeout_seconds=86400.0
+                )
+        except TimeoutError:
+            raise ToolFailure(
+                "mcp.timeout",
+                f"The MCP server {self.spec.name!r} gave no answer within {seconds:g} seconds. The "
+                "call was cancelled; what it had done by then stays done.",
+                name=self.spec.name,
+                seconds=seconds,
+            ) from None
+        except MCPError as error:
+            raise self._failure(tool, error) from error
+        except (RuntimeError, ValueError) as error:
+            raise ToolFailure(
+                "mcp.refused",
+                f"The answer of {tool!r} cannot be used: {str(error)[:500]}",
+                name=self.spec.name,
+                detail=str(error)[:300],
+            ) from error
+        return outcome_of(result, images=images)
+
+    def _failure(self, tool: str, error: Any) -> ToolFailure:
+        from mcp_types import CONNECTION_CLOSED
+
+        detail = str(error.message)[:1000]
+        if error.code == CONNECTION_CLOSED:
+            return ToolFailure(
+                "mcp.died",
+                f"The MCP server {self.spec.name!r} ended while {tool!r} ran; what it had done by "
+                "then stays done. It is being started again.",
+                retryable=True,
+                name=self.spec.name,
+            )
+        return ToolFailure(
+            "mcp.refused",
+            f"The MCP server {self.spec.name!r} refused {tool!r}: {detail}",
+            name=self.spec.name,
+            detail=detail[:300],
+        )
+
+
+def _remote(tool: Any) -> RemoteTool:
+    hints = tool.annotations
+    return RemoteTool(
+        tool.name,
+        tool.description or tool.title or "",
+        tool.input_schema,
+        hints is not None and hints.read_only_hint is True,
+        hints is not None and hints.idempotent_hint is True,
+    )
+
+
+def _progress_text(done: float, total: float | None, message: str | None) -> str:
+    figures = f"{done:g}/{total:g}" if total else f"{done:g}"
+    return f"{figures} {message[:500]}" if message else figures
+
+
+def _ourselves() -> Any:
+    from importlib.metadata import PackageNotFoundError, version
+
+    from mcp_types import Implementation
+
+    try:
+        number = version("slipway")
+    except PackageNotFoundError:
+        number = "0"
+    return Implementation(name="slipway", title="Slipway", version=number)

@@ -1,0 +1,297 @@
+"""The MCP servers of one session: what is declared, what runs, which tools the model may have.
+
+Nothing is started before ``start``, and nothing in a workspace that is not trusted. ``close``
+leaves no process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from desktop_app.core.errors import SettingsError, SlipwayError, ToolFailure
+from desktop_app.core.tasks import Tasks
+from desktop_app.core.tools.base import ToolOutcome
+from desktop_app.core.workspaces.base import WorkspaceInfo
+from desktop_app.core.workspaces.mcp_file import McpDeclaration, McpFile
+from desktop_app.core.workspaces.mcp_write import McpWriter, NewServer
+
+from .connection import Connection, Limits, RemoteTool, State, Status
+from .names import tool_name
+from .runner import Runner
+from .scopes import Scope, effective, pair_of, scope_of
+from .spec import ServerSpec
+from .tools import McpTool
+
+log = logging.getLogger(__name__)
+
+
+class Declares(Protocol):
+    """What is needed of a workspace."""
+
+    @property
+    def info(self) -> WorkspaceInfo: ...
+
+    async def mcp_file(self) -> McpFile: ...
+
+    def mcp_writer(self) -> McpWriter: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ToolView:
+    """A tool of a server, for a list. ``name`` is what the model calls."""
+
+    name: str
+    remote: RemoteTool
+    enabled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ServerView:
+    """A declared server, for a list. ``problem`` is why its declaration cannot be used; ``status``
+    how the running server is. ``where`` is its command line or address, without secrets."""
+
+    name: str
+    scope: Scope
+    where: str
+    transport: str
+    enabled: bool
+    status: Status
+    tools: tuple[ToolView, ...] = ()
+    problem: tuple[str, dict[str, Any]] | None = None
+    stderr: str = field(default="", repr=False)
+
+    @property
+    def state(self) -> State:
+        return self.status.state if self.enabled and self.problem is None else "off"
+
+
+class McpManager:
+    """See the module. ``listen`` hears that something changed; then ask again."""
+
+    def __init__(
+        self,
+        workspace: Declares,
+        runner: Runner,
+        agent_id: str,
+        session_id: str,
+        limits: Limits | None = None,
+    ) -> None:
+        self._workspace = workspace
+        self._runner = runner
+        self._agent_id = agent_id
+        self._session_id = session_id
+        self._limits = limits
+        self._declared: list[McpDeclaration] = []
+        self._specs: dict[str, ServerSpec] = {}
+        self._connections: dict[str, Connection] = {}
+        self._tools: dict[tuple[str, RemoteTool | str], McpTool] = {}
+        self._offered: tuple[McpTool, ...] = ()
+        self._listeners: list[Callable[[], None]] = []
+        self._moved = asyncio.Event()
+        self._lock = asyncio.Lock()
+        self._closing = Tasks(lambda name, error: log.error("%s failed", name, exc_info=error))
+        self._started = self._closed = False
+        self.version = 0  # grows with every change
+
+    # -- life --------------------------------------------------------------------------------
+
+    @property
+    def started(self) -> bool:
+        return self._started
+
+    async def start(self) -> None:
+        """Read the declarations and start what they allow; idempotent. Raises nothing for what is
+        wrong with a declaration: ``servers`` tells."""
+        if not self._started:
+            self._started = True
+            await self.reload()
+
+    async def reload(self) -> None:
+        """Read the declarations again: start what is new, stop what is gone, leave the rest."""
+        async with self._lock:
+            await self._read()
+            wanted: dict[str, ServerSpec] = {}
+            if self._started and self._workspace.info.trusted and not self._closed:
+                wanted = {name: spec for name, spec in self._specs.items() if spec.enabled}
+            for name, connection in list(self._connections.items()):
+                spec = wanted.get(name)
+                if spec is None or not spec.same_connection(connection.spec):
+                    del self._connections[name]
+                    self._closing.start(connection.stop(), name=f"stop MCP server {name}")
+                else:
+                    connection.spec = spec
+            for name, spec in wanted.items():
+                if name not in self._connections:
+                    self._connections[name] = self._connect(spec)
+            self._changed()
+
+    async def _read(self) -> None:
+        try:
+            file = await self._workspace.mcp_file()
+        except SlipwayError as error:
+            bad = McpDeclaration("", "unknown", error=error.code, params=error.params)
+            self._declared, self._specs = [bad], {}
+            return
+        if file.error is not None:
+            bad = McpDeclaration("", "unknown", error=file.error, params=file.params)
+            self._declared, self._specs = [bad], {}
+            return
+        shared = self._workspace.info.generation != "C"
+        self._declared = effective(file, self._agent_id, self._session_id, shared=shared)
+        self._specs = {d.name: ServerSpec.of(d) for d in self._declared if d.error is None}
+
+    def _connect(self, spec: ServerSpec) -> Connection:
+        connection = Connection(
+            spec,
+            self._runner,
+            self._workspace.info.folder,
+            lambda _: self._changed(),
+            self._limits,
+        )
+        connection.start()
+        return connection
+
+    async def settled(self, seconds: float) -> None:
+        """Wait until no server is starting for the first time, at most ``seconds``."""
+        try:
+            async with asyncio.timeout(seconds):
+                while any(c.status.state == "starting" for c in self._connections.values()):
+                    await self._moved.wait()
+        except TimeoutError:
+            pass
+
+    async def close(self) -> None:
+        """End every server; idempotent."""
+        async with self._lock:
+            self._closed = True
+            connections = list(self._connections.values())
+            self._connections.clear()
+            await asyncio.gather(*(c.stop() for c in connections))
+            await self._closing.close()
+            self._listeners.clear()
+
+    # -- what there is ---------------------------------------------------------------------------
+
+    def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Hear that servers or tools changed; returns the way to stop."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener) if listener in self._listeners else None
+
+    def _changed(self) -> None:
+        self._offer()
+        self.version += 1
+        moved, self._moved = self._moved, asyncio.Event()
+        moved.set()
+        for listener in list(self._listeners):
+            listener()
+
+    def _offer(self) -> None:
+        made: dict[str, McpTool] = {}
+        for server, connection in self._connections.items():
+            for remote in connection.status.tools:
+                if connection.spec.offers(remote.name):
+                    tool = self._tool(server, remote)
+                    made.setdefault(tool.name, tool)
+        self._offered = tuple(made.values())
+
+    def _tool(self, server: str, remote: RemoteTool) -> McpTool:
+        """The same object while the server lists the same tool."""
+        key = (server, remote.name)
+        known = self._tools.get(key)
+        if known is None or known.remote != remote:
+
+            async def call(
+                name: str, args: dict[str, Any], images: bool, progress: Callable[[str], None]
+            ) -> ToolOutcome:
+                connection = self._connections.get(server)
+                if connection is None:
+                    text = f"The MCP server {server!r} is switched off."
+                    raise ToolFailure("mcp.not_running", text, name=server)
+                return await connection.call(name, args, images=images, progress=progress)
+
+            known = self._tools[key] = McpTool(server, remote, call)
+        return known
+
+    def tools(self) -> tuple[McpTool, ...]:
+        """What the model may have, in the order of the declarations. Costs nothing."""
+        return self._offered
+
+    async def servers(self) -> list[ServerView]:
+        """Every declared server; reads the declarations when nothing was started yet."""
+        if not self._started and not self._closed:
+            async with self._lock:
+                await self._read()
+        return [self._view(declared) for declared in self._declared]
+
+    def _view(self, declared: McpDeclaration) -> ServerView:
+        spec = self._specs.get(declared.name) if declared.error is None else None
+        scope = scope_of(declared)
+        if spec is None:
+            problem = (declared.error or "mcp.bad_shape", dict(declared.params))
+            return ServerView(
+                declared.name, scope, "", declared.transport, False, Status(), problem=problem
+            )
+        connection = self._connections.get(declared.name)
+        status = connection.status if connection is not None else Status()
+        tools = tuple(
+            ToolView(tool_name(spec.name, t.name), t, spec.offers(t.name)) for t in status.tools
+        )
+        return ServerView(
+            spec.name,
+            scope,
+            _where(spec),
+            spec.transport,
+            spec.enabled,
+            status,
+            tools,
+            None,
+            connection.ring.text(60) if connection is not None else "",
+        )
+
+    # -- changing ----------------------------------------------------------------------------------
+
+    def restart(self, name: str) -> None:
+        """Start a server anew; KeyError when it is not one of the running."""
+        self._connections[name].restart()
+
+    async def add(self, server: NewServer, scope: Scope = "workspace") -> None:
+        """Declare a server and start it. SettingsError as ``McpWriter.add``."""
+        flat = self._workspace.info.generation != "C"
+        pair = pair_of(scope, self._agent_id, self._session_id, flat=flat)
+        await self._workspace.mcp_writer().add(pair, server)
+        await self.reload()
+
+    async def remove(self, name: str) -> None:
+        """Take a declaration out, and end the server."""
+        await self._workspace.mcp_writer().remove(self._pair(name), name)
+        await self.reload()
+
+    async def set_enabled(self, name: str, enabled: bool) -> None:
+        await self._workspace.mcp_writer().enable(self._pair(name), name, enabled)
+        await self.reload()
+
+    async def set_tool_enabled(self, server: str, tool: str, enabled: bool) -> None:
+        """``tool`` by the server's own name for it."""
+        await self._workspace.mcp_writer().enable_tool(self._pair(server), server, tool, enabled)
+        await self.reload()
+
+    def _pair(self, name: str) -> tuple[str, str]:
+        for declared in self._declared:
+            if declared.name == name and declared.error is None:
+                return declared.agent_id, declared.session_id
+        raise SettingsError("mcp.unknown_server", name=name)
+
+
+def _where(spec: ServerSpec) -> str:
+    """The command line, or the address without user, query and fragment: tokens stand there."""
+    import shlex
+    from urllib.parse import urlsplit
+
+    if spec.command:
+        return shlex.join(spec.command)
+    parts = urlsplit(spec.url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"

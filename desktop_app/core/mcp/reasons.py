@@ -1,0 +1,58 @@
+"""Why a connection failed, as a code with parameters that hold no secret."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from .spec import ServerSpec
+from .transport import Wire
+
+Reason = tuple[str, dict[str, Any], bool]
+
+
+def reason_of(error: BaseException, spec: ServerSpec, wire: Wire) -> Reason:
+    """(code, params, whether trying again is useless)."""
+    error = _leaf(error)
+    where = {"host": urlsplit(spec.url).netloc.rpartition("@")[2], "name": spec.name}
+    program = spec.command[0] if spec.command else ""
+    if spec.transport == "stdio":
+        match error:
+            case FileNotFoundError():
+                missing = error.filename
+                if missing and missing != program and spec.cwd:
+                    return "mcp.no_folder", {"path": spec.cwd}, True
+                return "exec.missing", {"program": program}, True
+            case PermissionError():
+                return "exec.denied", {"program": program}, True
+            case TimeoutError():
+                detail = wire.ring.last_line()
+                return "mcp.start_timeout", {"name": spec.name, "detail": detail}, False
+            case OSError():
+                return "exec.failed", {"program": program, "detail": error.strerror or ""}, True
+            case _:
+                detail = wire.ring.last_line() or _detail(error)
+                return "mcp.exited", {"name": spec.name, "detail": detail}, False
+    if wire.status in (401, 403):
+        return "mcp.auth", where, True
+    if wire.status in (404, 405, 410):
+        return "mcp.not_mcp", {**where, "status": wire.status}, True
+    if isinstance(error, TimeoutError) or "Timeout" in type(error).__name__:
+        return "mcp.start_timeout", {"name": spec.name, "detail": where["host"]}, False
+    if type(error).__name__ in ("ConnectError", "ConnectTimeout", "NetworkError"):
+        return "mcp.unreachable", {**where, "detail": _detail(error)}, False
+    return "mcp.failed", {"name": spec.name, "detail": _detail(error)}, False
+
+
+def _leaf(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        group = cast("BaseExceptionGroup[BaseException]", error)
+        error = group.exceptions[0]
+    return error
+
+
+def _detail(error: BaseException) -> str:
+    """Its words; a parser's error would quote what the server sent, so only its kind."""
+    if type(error).__name__ == "ValidationError":
+        return "an answer that is no MCP message"
+    return (str(error) or type(error).__name__)[:300]

@@ -1,0 +1,157 @@
+"""Ways to a server: a child process, Streamable HTTP, SSE. Runs on the runner's loop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import posixpath
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from .ring import Ring, drained_pipe
+from .sift import Sifted
+from .spec import ServerSpec
+
+if TYPE_CHECKING:
+    from mcp.client._transport import TransportStreams
+
+SSE_READ_SECONDS = 300.0  # without a word on an open stream
+
+# What a server may need of our environment beside what the SDK passes on (HOME, PATH, USER …):
+# language, time, proxies, certificates, places. No tokens.
+_PASSED = (
+    "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "DISPLAY", "WAYLAND_DISPLAY",
+    "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME", "XDG_DATA_HOME", "http_proxy", "https_proxy", "no_proxy", "all_proxy",
+    "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR",
+    "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "ProgramData", "ProgramFiles",
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Wire:
+    """What a transport tells its connection. ``status`` is the last HTTP status that was an error;
+    ``bad`` the items taken out of the listing under way; ``wake`` is set when the other side
+    ``ended`` or its list of tools is ``stale``."""
+
+    ring: Ring
+    ended: bool = False
+    stale: bool = False
+    wake: asyncio.Event = field(default_factory=asyncio.Event)
+    status: int = 0
+    bad: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+
+    def end(self) -> None:
+        self.ended = True
+        self.wake.set()
+
+    def change(self) -> None:
+        self.stale = True
+        self.wake.set()
+
+
+def quiet() -> None:
+    """The SDK logs a traceback for each line that is no JSON; such lines go into the ring."""
+    logging.getLogger("mcp.client.stdio").setLevel(logging.CRITICAL)
+    logging.getLogger("mcp").setLevel(logging.ERROR)
+    for name in ("httpx2", "httpcore2"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+
+
+def child_env(spec: ServerSpec, path: str) -> dict[str, str]:
+    """The environment of a stdio server: the login shell's PATH, the directory of the program
+    first when it is named by a path (``npx`` finds ``node`` beside it), then the declaration's."""
+    env = {name: os.environ[name] for name in _PASSED if name in os.environ}
+    env["PATH"] = path
+    env |= spec.env
+    folder = os.path.dirname(spec.command[0]) if spec.command else ""
+    if os.path.isabs(folder):
+        env["PATH"] = os.pathsep.join([folder, env["PATH"]])
+    return env
+
+
+@asynccontextmanager
+async def transport(
+    spec: ServerSpec, wire: Wire, cwd: str, path: str
+) -> AsyncGenerator[TransportStreams]:
+    """Streams to the server; what it holds (a process, sockets) is gone when it is left."""
+    async with AsyncExitStack() as stack:
+        match spec.transport:
+            case "stdio":
+                read, write = await stack.enter_async_context(_stdio(spec, wire, cwd, path))
+            case "sse":
+                read, write = await stack.enter_async_context(_sse(spec, wire))
+            case _:
+                read, write = await stack.enter_async_context(_http(spec, wire))
+        yield Sifted(read, lambda name, why: wire.bad.append((name, why)), wire.end), write
+
+
+@asynccontextmanager
+async def _stdio(
+    spec: ServerSpec, wire: Wire, cwd: str, path: str
+) -> AsyncGenerator[TransportStreams]:
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+
+    parameters = StdioServerParameters(
+        command=spec.command[0],
+        args=list(spec.command[1:]),
+        env=child_env(spec, path),
+        cwd=posixpath.join(cwd, os.path.expanduser(spec.cwd or "")),
+        encoding_error_handler=spec.errors,  # pyright: ignore[reportArgumentType]
+    )
+    errlog = drained_pipe(wire.ring, spec.name)
+    try:
+        client = stdio_client(parameters, errlog=errlog)
+        streams = await client.__aenter__()
+    finally:
+        errlog.close()  # the child has its own: the pipe ends with it
+    try:
+        yield streams
+    except BaseException as error:
+        if not await client.__aexit__(type(error), error, error.__traceback__):
+            raise
+    else:
+        await client.__aexit__(None, None, None)
+
+
+@asynccontextmanager
+async def _http(spec: ServerSpec, wire: Wire) -> AsyncGenerator[TransportStreams]:
+    from mcp.client.streamable_http import streamable_http_client
+
+    async with (
+        _client(spec, wire)() as client,
+        streamable_http_client(spec.url, http_client=client) as streams,
+    ):
+        yield streams
+
+
+@asynccontextmanager
+async def _sse(spec: ServerSpec, wire: Wire) -> AsyncGenerator[TransportStreams]:
+    from mcp.client.sse import sse_client
+
+    factory = _client(spec, wire)
+    async with sse_client(
+        spec.url, timeout=spec.http_seconds, httpx_client_factory=factory
+    ) as streams:
+        yield streams
+
+
+def _client(spec: ServerSpec, wire: Wire) -> Callable[..., Any]:
+    """Makes HTTP clients with the declaration's headers that tell of error answers."""
+    import httpx2
+
+    async def told(response: httpx2.Response) -> None:
+        if response.status_code >= 400:
+            wire.status = response.status_code
+
+    def make(**_: Any) -> httpx2.AsyncClient:
+        return httpx2.AsyncClient(
+            headers=spec.headers,
+            timeout=httpx2.Timeout(spec.http_seconds, read=SSE_READ_SECONDS),
+            event_hooks={"response": [told]},
+        )
+
+    return make

@@ -1,0 +1,243 @@
+"""Words for MCP servers: their declarations, their connections, their calls; and for skills."""
+
+from desktop_app.ui.i18n import mark
+
+WORDS: dict[str, tuple[str, str, str, str]] = {
+    "mcp.not_json": (
+        mark("The list of MCP servers cannot be read"),
+        mark(".mcp is not valid JSON (line {line}, column {column}). It is left as it is."),
+        mark("Correct the file."),
+        "show_file",
+    ),
+    "mcp.bad_shape": (
+        mark("The list of MCP servers cannot be read"),
+        mark(".mcp is neither a list nor an object with “mcps”. It is left as it is."),
+        mark("Correct the file."),
+        "show_file",
+    ),
+    "mcp.entry_not_object": (
+        mark("The entry is no server"),
+        mark("An entry in .mcp is not an object."),
+        mark("Correct the file."),
+        "show_file",
+    ),
+    "mcp.bad_name": (
+        mark("The server's name cannot be used"),
+        mark("“{name}” has other characters than letters, digits, “_” and “-”."),
+        mark("Give it another name."),
+        "",
+    ),
+    "mcp.duplicate_name": (
+        mark("Two servers of one name"),
+        mark("“{name}” is declared already; only the first one is used."),
+        mark("Give one of them another name."),
+        "",
+    ),
+    "mcp.no_config": (
+        mark("The server has no settings"),
+        mark("“mcp_config” is missing in its entry."),
+        mark("Add it."),
+        "show_file",
+    ),
+    "mcp.no_command": (
+        mark("No command"),
+        mark("The entry says not what to run."),
+        mark("Give the program and its arguments."),
+        "show_file",
+    ),
+    "mcp.bad_args": (
+        mark("The arguments cannot be used"),
+        mark("“args” must be a list of texts."),
+        mark("Correct the file."),
+        "show_file",
+    ),
+    "mcp.stdio_stateless": (
+        mark("The entry contradicts itself"),
+        mark("A server that is a program is always stateful; “is_stateful” is false."),
+        mark("Set “is_stateful” to true."),
+        "show_file",
+    ),
+    "mcp.no_url": (
+        mark("No address"),
+        mark("The entry says not where the server is."),
+        mark("Give its address."),
+        "show_file",
+    ),
+    "mcp.bad_url": (
+        mark("The address cannot be used"),
+        mark("It must begin with http:// or https:// and name a computer."),
+        mark("Correct the address."),
+        "show_file",
+    ),
+    "mcp.bad_transport": (
+        mark("Unknown kind of server"),
+        mark("“{type}” is neither stdio_mcp nor http_mcp."),
+        mark("Correct the file."),
+        "show_file",
+    ),
+    "mcp.not_added": (
+        mark("The server was not added"),
+        mark("“{name}” cannot be used: {reason}"),
+        mark("Correct what you entered."),
+        "",
+    ),
+    "mcp.not_written": (
+        mark("The list of MCP servers was not changed"),
+        mark("“{path}” cannot be understood ({reason}), so it is not written over."),
+        mark("Correct the file, then try again."),
+        "show_file",
+    ),
+    "mcp.busy": (
+        mark("The list of MCP servers was not changed"),
+        mark("Another program keeps writing “{path}”."),
+        mark("Try again."),
+        "retry",
+    ),
+    "mcp.unknown_server": (
+        mark("Unknown server"),
+        mark("“{name}” is not declared here any more."),
+        "",
+        "",
+    ),
+    "mcp.timeout": (
+        mark("No answer in time"),
+        mark("“{name}” gave no answer within {seconds} seconds. The call was cancelled."),
+        mark("Try again, or restart the server."),
+        "",
+    ),
+    "mcp.not_running": (
+        mark("The server is not running"),
+        mark("“{name}” could not be reached for this call."),
+        mark("See why in the Tools panel, then restart it."),
+        "",
+    ),
+    "mcp.died": (
+        mark("The server ended"),
+        mark(
+            "“{name}” ended during the call; what it had done by then stays done. "
+            "It is being started again."
+        ),
+        "",
+        "",
+    ),
+    "mcp.refused": (
+        mark("The server refused"),
+        mark("“{name}”: {detail}"),
+        "",
+        "",
+    ),
+    "mcp.ended": (
+        mark("The server ended"),
+        mark("{detail}"),
+        "",
+        "retry",
+    ),
+    "mcp.exited": (
+        mark("The server did not start"),
+        mark("It ended at once: {detail}"),
+        mark("Look at its output below, then restart it."),
+        "retry",
+    ),
+    "mcp.no_folder": (
+        mark("The server's folder is not there"),
+        mark("“{path}” does not exist."),
+        mark("Correct “cwd” in its entry."),
+        "show_file",
+    ),
+    "mcp.start_timeout": (
+        mark("The server does not answer"),
+        mark("“{name}” was started and said nothing. {detail}"),
+        mark("Restart it."),
+        "retry",
+    ),
+    "mcp.auth": (
+        mark("Not signed in"),
+        mark("{host} wants a key, or the one given is wrong."),
+        mark("Correct the headers of its entry."),
+        "show_file",
+    ),
+    "mcp.not_mcp": (
+        mark("There is no MCP server"),
+        mark("{host} answered with {status}."),
+        mark("Correct the address."),
+        "show_file",
+    ),
+    "mcp.unreachable": (
+        mark("The server cannot be reached"),
+        mark("{host}: {detail}"),
+        mark("Check the address and the connection."),
+        "retry",
+    ),
+    "mcp.failed": (
+        mark("The connection failed"),
+        mark("“{name}”: {detail}"),
+        "",
+        "retry",
+    ),
+    "mcp.no_tools": (
+        mark("Connected, without tools"),
+        mark("The server offers no tools."),
+        "",
+        "",
+    ),
+    "mcp.list_failed": (
+        mark("Connected, but its tools cannot be listed"),
+        mark("{detail}"),
+        mark("Restart it."),
+        "retry",
+    ),
+    "skill.no_file": (
+        mark("No SKILL.md"),
+        mark("The folder of “{name}” has no SKILL.md."),
+        mark("Add one, or remove the folder."),
+        "",
+    ),
+    "skill.file_case": (
+        mark("The file has another name"),
+        mark("Its file is called “{found}”; it must be SKILL.md."),
+        mark("Rename the file."),
+        "",
+    ),
+    "skill.link_outside": (
+        mark("The skill is elsewhere"),
+        mark("“{name}” is a link out of the workspace."),
+        mark("Copy the skill into the workspace."),
+        "",
+    ),
+    "skill.too_large": (
+        mark("SKILL.md is too large"),
+        mark("It has {size}."),
+        mark("Move parts of it into files of their own."),
+        "",
+    ),
+    "skill.comment_in_description": (
+        mark("The description may be cut"),
+        mark("YAML takes “ #” and what follows for a comment."),
+        mark("Put the description in quotes."),
+        "",
+    ),
+    "skill.long_name": (
+        mark("The name is long"),
+        mark("Some programs take at most 64 characters."),
+        mark("Shorten it."),
+        "",
+    ),
+    "skill.description_not_text": (
+        mark("The description is no text"),
+        mark("It was read as one."),
+        mark("Write it as a text."),
+        "",
+    ),
+    "skill.name_not_text": (
+        mark("The name is no text"),
+        mark("It was read as one."),
+        mark("Write it in quotes."),
+        "",
+    ),
+    "watch.too_many": (
+        mark("Changes are looked for less often"),
+        mark("The system watches no more folders; lists are read again every few seconds instead."),
+        mark("Raise the limit of watched files of the system."),
+        "",
+    ),
+}
