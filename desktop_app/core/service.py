@@ -257,7 +257,7 @@ class Slipway:
         for key, opening in list(self._open.items()):
             if (await self.db.placement(key)).workspace_id == workspace_id:
                 conversation = await asyncio.shield(opening)
-                if conversation.mcp is not None:
+                if isinstance(conversation, SessionConversation) and conversation.mcp is not None:
                     await conversation.mcp.reload()
         self._tell(WorkspacesChanged(workspace_id))
 
