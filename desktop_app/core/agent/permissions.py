@@ -27,7 +27,8 @@ from desktop_app.core.events import Effect
 from desktop_app.core.state import PermissionContext, Rule
 from desktop_app.core.tools.base import Behavior, Verdict
 from desktop_app.core.tools.globs import matches as glob_matches
-from desktop_app.core.tools.shell_words import commands_in, plain_words
+from desktop_app.core.tools.shell_rules import covers_line
+from desktop_app.core.tools.shell_words import commands_in
 
 FILE_TOOLS = frozenset({"Read", "Write", "Edit", "Grep", "Glob"})
 EDITS = frozenset({"Write", "Edit"})
@@ -188,17 +189,12 @@ def covers(content: str | None, name: str, subjects: Sequence[str], *, broad: bo
 
 
 def _bash(content: str, command: str, broad: bool) -> bool:
+    if not broad:
+        return covers_line(content, command)
     if command.strip() == content.strip():
         return True
-    if broad:
-        prefix = content.removesuffix(":*").removesuffix("*").strip()
-        return any(_starts(c, prefix) for c in commands_in(command))
-    if not content.endswith(":*"):
-        return False
-    prefix = content.removesuffix(":*").strip()
-    # a prefix says nothing about what follows an operator, a newline, an expansion
-    words = plain_words(command.strip(), globs=True)
-    return bool(prefix) and words is not None and _starts(command.strip(), prefix)
+    prefix = content.removesuffix(":*").removesuffix("*").strip()
+    return any(_starts(c, prefix) for c in commands_in(command))
 
 
 def _starts(command: str, prefix: str) -> bool:

@@ -12,9 +12,10 @@ from desktop_app.core.workspaces.backend import OutputChunk, ProcessExit
 from .args import bad, schema
 from .base import ToolContext, ToolOutcome, Verdict
 from .plain import PlainTool, closing
+from .shell_git import GIT_ENV, GIT_WRAPPER
 from .shell_judge import judge
 from .shell_output import Kept, Live, readable
-from .shell_table import GIT_ENV, reading
+from .shell_table import reading
 
 SHELLS = ("/bin/bash", "/bin/sh")
 DEFAULT_MS, MAX_MS = 120_000, 600_000
@@ -27,6 +28,13 @@ ENV = {
     "GIT_TERMINAL_PROMPT": "0",
     "PYTHONUNBUFFERED": "1",
 }
+# For lines that run without asking: no functions, options or files from the environment (``bash
+# -p``), no settings from elsewhere, and no program out of the folder itself.
+LISTED_ENV = {"CDPATH": "", "RIPGREP_CONFIG_PATH": "", "GREP_OPTIONS": "", **GIT_ENV}
+_OWN_PATH = (
+    'set -f; IFS=:; _p=; for _d in $PATH; do case "$_d/" in "$PWD"/*) ;; /*) _p="$_p:$_d";; esac;'
+    ' done; PATH="${_p#:}"; unset _p _d IFS; set +f\n'
+)
 
 
 class Bash(PlainTool):
@@ -103,13 +111,16 @@ class Bash(PlainTool):
     async def _run(
         self, args: dict[str, Any], ctx: ToolContext, kept: dict[str, Kept]
     ) -> ProcessExit:
-        known = reading(args["command"])
-        env = {**ENV, **GIT_ENV} if known is not None and known.git else ENV
+        known = await asyncio.to_thread(reading, args["command"])
+        env = ENV if known is None else {**ENV, **LISTED_ENV}
+        before = "" if known is None else _OWN_PATH + (GIT_WRAPPER if known.git else "")
+        script = before + args["command"]
         live = Live(ctx.emit)
         seconds = args.get("timeout", DEFAULT_MS) / 1000
         missing: WorkspaceError | None = None
         for shell in SHELLS:
-            stream = ctx.backend.run([shell, "-c", args["command"]], env=env, timeout=seconds)
+            plain = ["-p"] if known is not None and shell.endswith("bash") else []
+            stream = ctx.backend.run([shell, *plain, "-c", script], env=env, timeout=seconds)
             try:
                 async with closing(stream) as events:
                     async for event in events:

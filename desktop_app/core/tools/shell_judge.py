@@ -1,17 +1,26 @@
-"""What is thought of a shell line before it runs: read-only, unlisted, dangerous; and the rule
-that "always" would add."""
+"""What is thought of a shell line before it runs: read-only, unlisted, dangerous."""
 
 from __future__ import annotations
 
+import asyncio
+import posixpath
 import re
 from typing import Any
 
-from desktop_app.core.errors import WorkspaceError
+from desktop_app.core.errors import ToolFailure, WorkspaceError
 
-from . import paths
+from . import ignore, paths
 from .base import ToolContext, Verdict
-from .shell_table import Reading, git_config_plain, reading
-from .shell_words import commands_in, plain_words
+from .plain import closing
+from .shell_git import config_holds_secret, git_config_plain
+from .shell_lex import Word
+from .shell_parse import parse
+from .shell_rules import suggest
+from .shell_table import Known, Reading, known_command, reading
+from .shell_words import commands_in
+from .walk import Budget, Walk
+
+Reasons = list[tuple[str, dict[str, Any]]]
 
 # Asked for even in bypass: rarely meant, not undoable, or outside the workspace by nature.
 _DANGEROUS = re.compile(
@@ -30,53 +39,20 @@ _FETCHED = re.compile(
 _DEVICE = re.compile(r">\s*/dev/(?!null\b|stdout\b|stderr\b|tty\b)")
 _FORK_BOMB = re.compile(r":\s*\(\s*\)\s*\{")
 _TOKEN = re.compile(r"[^\s'\"<>|;&()`$=]+")
-
-# Programs whose first argument says what they do, so that a prefix rule of two words is narrow.
-_TWO_WORDS = {
-    "git", "npm", "pnpm", "yarn", "pip", "pip3", "uv", "cargo", "go", "docker", "make", "kubectl",
-    "brew", "apt", "apt-get", "poetry", "gradle", "mvn", "dotnet", "systemctl", "conda",
-}  # fmt: skip
-# Programs that run whatever they are given: only the exact line may become a rule.
-_RUNNERS = {
-    "sh", "bash", "zsh", "fish", "dash", "python", "python3", "node", "ruby", "perl", "php", "env",
-    "xargs", "find", "eval", "exec", "source", "nohup", "time", "timeout", "watch", "ssh", "awk",
-    "sed", "tee", "npx", "bunx", "rm", "mv", "cp", "ln", "dd", "chmod", "chown", "curl", "wget",
-    "kill", "pkill", "killall", "sudo", "doas", "nice", "setsid", "script", "parallel", ".",
-}  # fmt: skip
-_WRITES_GIT = {"push", "reset", "clean", "config", "rebase", "checkout", "restore", "filter-branch"}
-
-
 # Named in many harmless lines (``--exclude-dir=.git``); what is below them is another matter.
 _MENTIONED = {".git", ".vscode", ".idea", ".husky", ".devcontainer", ".gitattributes"}
 
-
-def suggest(command: str) -> dict[str, Any]:
-    """The narrowest rule that allows this line and its like: a prefix of one or two words for a
-    plain command of a program that does one thing, else exactly this line."""
-    content = command.strip()
-    words = plain_words(content, globs=True)
-    if words and not words[0].quoted and words[0].text not in _RUNNERS:
-        head = words[0].text
-        if head not in _TWO_WORDS:
-            content = f"{head}:*"
-        elif (
-            len(words) > 1
-            and re.fullmatch(r"[a-z][a-z0-9:_-]*", words[1].text)
-            and not (head == "git" and words[1].text in _WRITES_GIT)
-            and words[1].text not in ("run", "exec", "x", "dlx", "tool")
-        ):
-            content = f"{head} {words[1].text}:*"
-    return {
-        "tool_name": "Bash",
-        "rule_content": content,
-        "behavior": "allow",
-        "source": "suggested",
-    }
+_ABSENT = {"file.missing", "file.not_dir"}
+MAX_BASES = 4  # directories in which a command after ``cd`` may find itself
+MAX_FOUND = 2_000  # names that a wildcard is compared with
+MAX_BELOW, MAX_BELOW_S = 20_000, 1.0  # what a search below a directory may cost to look through
+# Other people's files: what looks like a key there is none of the person's.
+_NOT_THEIRS = ignore.ALWAYS | {".venv", "venv", "site-packages"}
 
 
-def dangers(command: str) -> list[tuple[str, dict[str, Any]]]:
+def dangers(command: str) -> Reasons:
     """Reasons to ask whatever the mode: a heuristic net, not a proof."""
-    out: list[tuple[str, dict[str, Any]]] = []
+    out: Reasons = []
     for piece in commands_in(command):
         rm = _RM.match(piece)
         if _DANGEROUS.match(piece) or (rm and _RM_ROOTS.search(rm.group("rest"))):
@@ -96,7 +72,8 @@ def dangers(command: str) -> list[tuple[str, dict[str, Any]]]:
 async def judge(command: str, ctx: ToolContext) -> Verdict:
     """The verdict on one line. Only a listed line whose files all lie inside is allowed."""
     subjects = (command,)
-    known = reading(command) if ctx.backend.os_name == "posix" else None
+    # off the loop: the first call loads the grammar, and a line may be long
+    known = await asyncio.to_thread(reading, command) if ctx.backend.os_name == "posix" else None
     if known is not None:
         reasons = await _look(known, ctx)
         if not reasons:
@@ -107,43 +84,170 @@ async def judge(command: str, ctx: ToolContext) -> Verdict:
     bad = dangers(command)
     if bad:
         return Verdict("ask", tuple(bad), True, None, subjects)
-    words = command.split(None, 1)
-    params = {"program": words[0][:80] if words else ""}
+    params = {"program": _unlisted(command)[:80]}
     return Verdict("ask", (("shell.unlisted", params),), False, suggest(command), subjects)
+
+
+def _unlisted(command: str) -> str:
+    """The program for which a line is asked: the first that the table does not know."""
+    for simple in parse(command) or ():
+        if known_command(simple) is None:
+            return simple.words[0].text
+    words = command.split(None, 1)
+    return words[0] if words else ""
 
 
 def _exact(command: str) -> dict[str, Any]:
     return {**suggest(command), "rule_content": command.strip()}
 
 
-async def _look(known: Reading, ctx: ToolContext) -> list[tuple[str, dict[str, Any]]]:
+async def _look(known: Reading, ctx: ToolContext) -> Reasons:
     """Where the files of a listed line lead, links resolved; what the repository would run."""
-    out: list[tuple[str, dict[str, Any]]] = []
-    for path in known.paths:
-        resolved = await paths.resolve(ctx, path)
-        if resolved.zone == "outside":
-            out.append(("path.outside", {"path": resolved.shown}))
-        elif paths.secret(resolved.inside) or paths.secret(path.rpartition(":")[2]):
-            out.append(("path.secret", {"path": resolved.shown}))
-    if known.git and not await _git_is_plain(ctx):
-        out.append(("shell.git_config", {}))
+    out: Reasons = []
+    bases = [""]
+    for command in known.commands:
+        for base in bases:
+            out.extend(await _look_from(base, command, ctx))
+            if out:
+                return out[:4]
+        if command.enters is not None:
+            bases += [posixpath.join(b, command.enters) for b in bases]
+            bases = list(dict.fromkeys(bases))
+            if len(bases) > MAX_BASES:
+                return [("path.outside", {"path": command.enters})]
     return out
 
 
-async def _git_is_plain(ctx: ToolContext) -> bool:
-    """Whether git, run in the working directory, would run nothing but itself."""
-    base = ctx.backend.cwd.rstrip("/")
+async def _look_from(base: str, command: Known, ctx: ToolContext) -> Reasons:
+    """One command, started in ``base`` (relative to the working directory, or absolute)."""
+    out: Reasons = []
+    for word in command.paths:
+        if word.glob:
+            out.extend(await _look_wild(base, word, ctx))
+        else:
+            out.extend(await _look_path(posixpath.join(base, word.text), ctx))
+    if not out and command.deep and not (command.piped and not command.paths):
+        starts = [posixpath.join(base, w.text) for w in command.paths if not w.glob]
+        for start in starts or [base or "."]:
+            out.extend(await _look_below(start, ctx))
+    if not out and command.git:
+        out.extend(await _look_git(base, command, ctx))
+    return out
+
+
+async def _look_path(path: str, ctx: ToolContext) -> Reasons:
     try:
-        info = await ctx.backend.stat(f"{base}/.git", follow=False)
-        if info.kind != "dir":
-            return False
-        data = await ctx.backend.read_bytes(f"{base}/.git/config", max_bytes=1 << 18)
+        resolved = await paths.resolve(ctx, path)
+    except ToolFailure:
+        return [("path.outside", {"path": path[:200]})]
+    if resolved.zone == "outside":
+        return [("path.outside", {"path": resolved.shown})]
+    # ``revision:path`` names a path, too
+    if paths.secret(resolved.inside) or paths.secret(path.rpartition(":")[2]):
+        return [("path.secret", {"path": resolved.shown})]
+    return []
+
+
+async def _look_wild(base: str, word: Word, ctx: ToolContext) -> Reasons:
+    """What a wildcard finds, in its last part only. Classes are taken as ``*``: too much rather
+    than too little. A name that begins with a dash would be an option."""
+    unclear: Reasons = [("shell.wildcard", {"pattern": word.text[:200]})]
+    folder, slash, last = word.glob.rstrip("/").rpartition("/")
+    if any(c in folder for c in "*?[") or not last:
+        return unclear
+    start = posixpath.join(base, folder + slash) if slash else base or "."
+    if reasons := await _look_path(start, ctx):
+        return reasons
+    pieces = re.split(r"\[[^\]]*\]|[*?\[]", last)
+    pattern = re.compile(".*".join(re.escape(p) for p in pieces), re.DOTALL | re.IGNORECASE)
+    seen = 0
+    absolute = paths.absolute(ctx.backend.cwd, start)
+    try:
+        async with closing(ctx.backend.scandir(absolute)) as batches:
+            async for batch in batches:
+                seen += len(batch)
+                if seen > MAX_FOUND:
+                    return unclear
+                for info in batch:
+                    if info.name.startswith(".") and not last.startswith((".", "[")):
+                        continue
+                    if not pattern.fullmatch(info.name):
+                        continue
+                    if not slash and info.name.startswith("-"):
+                        return unclear
+                    if info.kind == "link" or paths.secret(info.name):
+                        reasons = await _look_path(posixpath.join(start, info.name), ctx)
+                        if reasons:
+                            return reasons
+    except WorkspaceError as error:
+        return [] if error.code in _ABSENT else unclear
+    return []
+
+
+async def _look_below(start: str, ctx: ToolContext) -> Reasons:
+    """Whether a search through everything below ``start`` would read what holds secrets."""
+    folder = paths.absolute(ctx.backend.cwd, start)
+    budget = Budget(MAX_BELOW_S, MAX_BELOW)
+    walk = Walk(ctx.backend, folder, budget, enter=lambda path, name: name not in _NOT_THEIRS)
+    unclear: Reasons = [("shell.reads_below", {"path": start})]
+    try:
+        async for path, info, _ in walk.entries():
+            if info.kind == "file" and paths.secret(path):
+                return [("path.secret", {"path": posixpath.normpath(posixpath.join(start, path))})]
+            if info.kind == "dir" and info.name == ".git":
+                config = await _config(posixpath.join(folder, path), ctx)
+                if config is None or config_holds_secret(config):
+                    return [("path.secret", {"path": f"{path}/config"})]
+    except WorkspaceError as error:
+        # a file is no directory to walk; what is not there is not read
+        return [] if error.code in _ABSENT else unclear
+    return unclear if budget.stopped else []
+
+
+async def _look_git(base: str, command: Known, ctx: ToolContext) -> Reasons:
+    """Whether git, run in ``base``, would run nothing but itself."""
+    asked: Reasons = [("shell.git_config", {})]
+    top = ctx.backend.cwd.rstrip("/")
+    folder = paths.absolute(top, base) if base else top
+    if not paths.within(top, folder) or await _is_below_another(folder, top, ctx):
+        return asked
+    try:
+        info = await ctx.backend.stat(f"{top}/.git", follow=False)
     except WorkspaceError:
-        return False
-    if not git_config_plain(data.decode("utf-8", "replace")):
-        return False
-    try:  # would name another directory whose config counts
-        await ctx.backend.stat(f"{base}/.git/commondir", follow=False)
+        return asked
+    config = await _config(f"{top}/.git", ctx) if info.kind == "dir" else None
+    if config is None or not git_config_plain(config):
+        return asked
+    # it would name another directory whose config counts
+    if not await _missing(f"{top}/.git/commondir", ctx):
+        return asked
+    if "remote" in command.words and config_holds_secret(config):
+        return [("path.secret", {"path": ".git/config"})]
+    return []
+
+
+async def _is_below_another(folder: str, top: str, ctx: ToolContext) -> bool:
+    """Whether a repository (or what git takes for one) lies between ``folder`` and ``top``."""
+    while folder != top:
+        for name in (".git", "HEAD"):
+            if not await _missing(f"{folder}/{name}", ctx):
+                return True
+        folder = posixpath.dirname(folder)
+    return False
+
+
+async def _missing(path: str, ctx: ToolContext) -> bool:
+    try:
+        await ctx.backend.stat(path, follow=False)
     except WorkspaceError as error:
         return error.code == "file.missing"
     return False
+
+
+async def _config(directory: str, ctx: ToolContext) -> str | None:
+    """A repository's own config; empty where there is none, None when it cannot be read."""
+    try:
+        data = await ctx.backend.read_bytes(f"{directory}/config", max_bytes=1 << 18)
+    except WorkspaceError as error:
+        return "" if error.code == "file.missing" else None
+    return data.decode("utf-8", "replace")

@@ -102,6 +102,16 @@ def reason(code: str, params: dict[str, Any]) -> tuple[Level, str]:
             return "high", tr("it names {path}, which is private", path=safe.get("path", ""))
         case "shell.git_config":
             return "medium", tr("the settings of this repository could make git run a program")
+        case "shell.wildcard":
+            return "medium", tr(
+                "what {pattern} stands for could be an option or lie elsewhere",
+                pattern=safe.get("pattern", ""),
+            )
+        case "shell.reads_below":
+            return "medium", tr(
+                "it reads everything below {path}, too much to look through for secrets",
+                path=safe.get("path", ""),
+            )
         case "path.outside":
             return "medium", tr("{path} is outside the workspace", path=safe.get("path", ""))
         case "path.secret":

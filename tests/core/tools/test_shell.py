@@ -229,7 +229,7 @@ async def test_listed_git_runs_no_hostile_monitor(ctx: ToolContext, folder: Path
 
 @pytest.mark.parametrize(
     "command",
-    ["rm -rf build", "rm *.pyc", "grep -r x --exclude-dir=.git .", "chmod +x run.sh",
+    ["rm -rf build", "rm *.pyc", "grep -R x --exclude-dir=.git .", "chmod +x run.sh",
      "curl -O https://example.org/x", "git push", "npm run build > log.txt", "sed -i s/a/b/ f"],
 )  # fmt: skip
 async def test_everyday_changes_are_plain_questions(ctx: ToolContext, command: str) -> None:
@@ -249,7 +249,8 @@ async def test_everyday_changes_are_plain_questions(ctx: ToolContext, command: s
         ("mv a b", "mv a b"),
         ("npm run build", "npm run build"),
         ("make && ls", "make && ls"),
-        ("find . -name x", "find . -name x"),
+        ("find . -name x -exec wc -l {} +", "find . -name x -exec wc -l {} +"),
+        ("npm test 2>&1 | tail -20", "npm test:*"),
     ],
 )
 async def test_suggested_rules(ctx: ToolContext, command: str, content: str) -> None:
