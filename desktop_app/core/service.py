@@ -432,6 +432,27 @@ class Slipway:
         await self.db.restore(key)
         await self._replaced(key)
 
+    async def trash(self, limit: int = LISTED) -> list[SessionSummary]:
+        """Sessions in the trash, newest first."""
+        rows = await self.index.rows(None, trashed=True, limit=limit)
+        found = [replace(self._session_summary(row), state="idle") for row in rows]
+        return sorted(found, key=lambda s: -s.updated_us)
+
+    async def purge_session(self, key: SessionKey) -> None:
+        """Remove a session of the trash for good: journal, large values, its text in the index, and
+        what it offloaded into its workspace while that can be written. The person's own files
+        stay. SessionError ``session.not_trashed``, ``journal.in_use``."""
+        placed = await self.db.placement(key)
+        await self.close_conversation(key)
+        await self.db.purge(key, self.store)
+        await self.index.forget(key)
+        try:
+            workspace = await self.workspace(placed.workspace_id)
+            await workspace.purge_session(agent_id=key.agent_id, session_id=key.session_id)
+        except (SlipwayError, KeyError) as error:
+            log.info("offloads of a purged session stay: %s", error)
+        self._tell(SessionsChanged(placed.workspace_id, key.session_id))
+
     async def _replaced(self, key: SessionKey) -> None:
         placed = await self.db.placement(key)
         await self.index.place([placed])

@@ -9,17 +9,18 @@ from PySide6.QtWidgets import QHBoxLayout, QMenuBar, QPushButton, QSizePolicy, Q
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import RailButton
-from desktop_app.ui.widgets.base import Live
-from desktop_app.ui.widgets.keyhint import caps_width, draw_caps, keys_of
-from desktop_app.ui.widgets.painting import box, draw_icon, draw_text, hline, vline
+from desktop_app.ui.widgets.base import Live, Text, say
+from desktop_app.ui.widgets.keyhint import caps_width, draw_caps, keys_of, spoken
+from desktop_app.ui.widgets.painting import box, draw_icon, draw_text, hline, text_width, vline
 
 
-class PaletteField(Live, QPushButton):
-    """Looks like a search field, opens the command palette."""
+class FieldButton(Live, QPushButton):
+    """Looks like a search field and opens what one can search with: the command palette, or the
+    search in everything."""
 
-    def __init__(self, keys: str, parent: QWidget | None = None) -> None:
+    def __init__(self, words: Text, keys: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._keys = keys
+        self._words, self._keys = words, keys
         self.setFlat(True)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -28,7 +29,8 @@ class PaletteField(Live, QPushButton):
         self.retranslate()
 
     def retranslate(self) -> None:
-        self.setAccessibleName(tr("Search or run a command"))
+        self.setAccessibleName(say(self._words))
+        self.setToolTip(f"{say(self._words)}  {spoken(self._keys)}")
         self.update()
 
     def restyle(self) -> None:
@@ -41,15 +43,18 @@ class PaletteField(Live, QPushButton):
         painter = QPainter(self)
         px, color = theme().px, theme().color
         rect = QRectF(self.rect())
-        focus = self.hasFocus()
-        line = color("focus" if focus else "border-strong")
+        focus, over = self.hasFocus(), self.underMouse()
+        line = color("focus" if focus else "outline" if over else "border-strong")
         box(painter, rect, theme().radius("button"), color("raised"), line)
         draw_icon(painter, QRectF(px(6), 0, px(18), rect.height()), "search", "faint", 14)
-        keys = keys_of(self._keys)
+        keys, words = keys_of(self._keys), say(self._words)
         width = caps_width(keys)
-        draw_caps(painter, rect.right() - width - px(6), rect.center().y(), keys)
         room = QRectF(px(28), 0, rect.width() - px(40) - width, rect.height())
-        draw_text(painter, room, tr("Search or run a command"), "body", "faint")
+        if room.width() < min(text_width(words), px(90)):
+            room.setRight(rect.right() - px(8))  # too narrow for the keys: the words come first
+        else:
+            draw_caps(painter, rect.right() - width - px(6), rect.center().y(), keys)
+        draw_text(painter, room, words, "body", "faint")
 
 
 class TopBar(Live, QWidget):
@@ -59,7 +64,7 @@ class TopBar(Live, QWidget):
         super().__init__(parent)
         self.menus = QMenuBar()
         self.menus.setNativeMenuBar(True)
-        self.field = PaletteField(palette_keys)
+        self.field = FieldButton(lambda: tr("Search or run a command"), palette_keys)
         row = QHBoxLayout(self)
         row.setContentsMargins(theme().px(6), 0, theme().px(12), 0)
         row.setSpacing(theme().px(8))

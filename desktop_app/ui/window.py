@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QByteArray, QEvent, QSettings, QSize, Qt, QUrl, Signal
+from PySide6.QtCore import QByteArray, QEvent, QSettings, QSize, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
@@ -32,8 +32,9 @@ from desktop_app.ui.workspaces.view_model import WorkspacesViewModel
 from desktop_app.ui.workspaces.when import short_ago
 
 from .desk import Desk
-from .frame import Rail, StatusBar, TopBar
-from .window_commands import PALETTE_KEY, register
+from .frame import FieldButton, Rail, StatusBar, TopBar
+from .window_commands import EVERYTHING_KEY, PALETTE_KEY, register
+from .window_dialogs import WindowDialogs
 
 
 class MainWindow(Live, QWidget):
@@ -50,6 +51,7 @@ class MainWindow(Live, QWidget):
         self.settings = settings
         self._geometry = geometry
         self._done = False
+        self._seek: tuple[SessionKey, str, int] | None = None  # a place in the session to come
         self.setObjectName("mainWindow")
         self.setAcceptDrops(True)
         self.workspaces = WorkspacesViewModel(service, self)
@@ -65,8 +67,13 @@ class MainWindow(Live, QWidget):
         self.toasts = ToastHost(self)
         self.commands = Commands(self, settings.get("keys"))
         self.palette_box = Palette(self, self.commands)
+        self.dialogs = WindowDialogs(self)
+        self._remember = QTimer(self, singleShot=True, interval=2_000)
+        self._remember.timeout.connect(self.save_recent)
         self._build()
         self._wire()
+        self.commands.recent = list(settings.get("recent_commands"))
+        self.commands.ran.connect(lambda _id: self._remember.start())
         register(self)
         self.retranslate()
         self._restore()
@@ -74,6 +81,8 @@ class MainWindow(Live, QWidget):
     # -- building -------------------------------------------------------------------------------
 
     def _build(self) -> None:
+        self.everything = FieldButton(lambda: tr("Find in everything"), EVERYTHING_KEY)
+        self.pane.add_foot(self.everything)
         self.pages = QStackedWidget()
         self.pages.addWidget(self.welcome)
         self.pages.addWidget(self.chat)
@@ -107,12 +116,13 @@ class MainWindow(Live, QWidget):
 
     def _wire(self) -> None:
         self.top.field.clicked.connect(lambda: self.palette_box.open())
+        self.everything.clicked.connect(lambda: self.dialogs.find_everywhere())
         self.rail.chosen.connect(self._rail_chosen)
         self.pane.openSession.connect(self.open_session)
         self.pane.toast.connect(self._toast_with)
         self.workspaces.failed.connect(self.show_error)
         self.workspaces.loaded.connect(self._loaded)
-        self.workspaces.sessionForgotten.connect(self.desk.forget)
+        self.workspaces.sessionForgotten.connect(self._session_forgotten)
         self.workspaces.workspaceForgotten.connect(self._workspace_forgotten)
         self.desk.shown.connect(self._show)
         self.desk.sourcesChanged.connect(self._sources_changed)
@@ -137,12 +147,29 @@ class MainWindow(Live, QWidget):
     def start(self) -> None:
         """Load the lists; called once the window is shown."""
         self.workspaces.start()
+        self.dialogs.look_at_computer()
 
     # -- sessions -------------------------------------------------------------------------------
 
     def open_session(self, key: SessionKey) -> None:
         self._geometry.setValue("session", [key.user_id, key.agent_id, key.session_id])
         self.desk.open(key)
+
+    def find_in(self, key: SessionKey, text: str, seq: int) -> None:
+        """Open a session at the place where ``text`` was found."""
+        if self.desk.current == key and self.chat.vm is not None:
+            self.chat.find_at(text, seq)
+            return
+        self._seek = (key, text, seq)
+        self.open_session(key)
+
+    def trash_current(self) -> None:
+        """The session that is shown goes to the trash."""
+        for ws in self.workspaces.workspaces:
+            for session in ws.sessions:
+                if session.key == self.desk.current:
+                    self.pane.remove(session)
+                    return
 
     def last_session(self) -> SessionKey | None:
         """The session that was open when the window was last used."""
@@ -163,6 +190,25 @@ class MainWindow(Live, QWidget):
         self._fit()
         self.chat.composer.setFocus()
         self._title()
+        seek, self._seek = self._seek, None
+        if seek is not None and seek[0] == self.desk.current:
+            self.chat.find_at(*seek[1:])
+
+    def _session_forgotten(self, key: SessionKey) -> None:
+        """It went to the trash: its neighbour in the list takes its place."""
+        beside = self._beside(key) if self.desk.current == key else None
+        self.desk.forget(key)
+        if beside is not None:
+            self.open_session(beside)
+
+    def _beside(self, key: SessionKey) -> SessionKey | None:
+        for ws in self.workspaces.workspaces:
+            keys = [s.key for s in ws.sessions if not s.foreign]
+            if key in keys:
+                at = keys.index(key)
+                rest = [*keys[at + 1 :], *reversed(keys[:at])]
+                return rest[0] if rest else None
+        return None
 
     def _sources_changed(self, vm: ChatViewModel, sources: ChatSources) -> None:
         if self.chat.vm is vm:
@@ -172,8 +218,13 @@ class MainWindow(Live, QWidget):
 
     def _dropped(self, vm: ChatViewModel) -> None:
         shown = self.chat.vm is vm
+        key = vm.conversation.key if vm.conversation is not None else None
         self.chat.drop(vm)
-        if shown:
+        if not shown:
+            return
+        self.inspector.bind(None, ChatSources())
+        self.chat_status.bind(None, ChatSources())
+        if self.desk.current in (None, key):
             self.show_welcome()
 
     def _way_out(self, action: str) -> None:
@@ -354,10 +405,20 @@ class MainWindow(Live, QWidget):
 
     def save_shape(self) -> None:
         """Remember where the window is and how it is parted."""
+        if self._remember.isActive():
+            self.save_recent()
         self._geometry.setValue("window", self.saveGeometry())
         self._geometry.setValue("split", self.split.saveState())
         self._geometry.setValue("version", __version__)
         self._geometry.sync()
+
+    def save_recent(self) -> None:
+        """Keep which commands were used last. A settings file that could not be read is left as it
+        is until the person changes a setting."""
+        self._remember.stop()
+        recent = list(self.commands.recent)
+        if self.settings.problem is None and recent != self.settings.get("recent_commands"):
+            self.settingChosen.emit("recent_commands", recent)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if self._done:
@@ -373,6 +434,7 @@ class MainWindow(Live, QWidget):
 
     async def close_parts(self) -> None:
         """End the tasks of pages and view models; the service is closed by who opened it."""
+        await self.dialogs.close()
         await self.workspaces.close()
         await self.pane.close_tasks()
         await self.desk.close()

@@ -13,12 +13,13 @@ if TYPE_CHECKING:
     from .window import MainWindow
 
 PALETTE_KEY = "Ctrl+K"
+EVERYTHING_KEY = "Ctrl+Shift+F"
 SHOWN_SESSIONS = 50  # of each workspace, in the palette
 
 
 def register(window: MainWindow) -> None:
     """Register every command of ``window`` and fill its menus."""
-    window.commands.add(*_workspace(window), *_session(window), *_view(window))
+    window.commands.add(*_workspace(window), *_session(window), *_view(window), *_help(window))
     window.commands.menu_bar(
         window.top.menus,
         [
@@ -30,18 +31,34 @@ def register(window: MainWindow) -> None:
                 lambda: tr("Session"),
                 [
                     "session.new",
+                    "session.rename",
+                    "session.trash",
                     SEPARATOR,
                     "session.find",
+                    "view.everything",
                     "session.export",
                     SEPARATOR,
                     "session.compact",
                     "session.retry",
                     "session.stop",
+                    SEPARATOR,
+                    "view.trash",
                 ],
             ),
             (
                 lambda: tr("View"),
-                ["view.sidebar", "view.inspector", "view.composer", SEPARATOR, "view.settings"],
+                [
+                    "view.sidebar",
+                    "view.inspector",
+                    "view.composer",
+                    SEPARATOR,
+                    "view.palette",
+                    "view.settings",
+                ],
+            ),
+            (
+                lambda: tr("Help"),
+                ["help.start", "help.keys", SEPARATOR, "help.logs", "help.about"],
             ),
         ],
     )
@@ -66,8 +83,11 @@ def _session(w: MainWindow) -> list[Command]:
     shown = lambda: w.chat.vm is not None  # noqa: E731
     still = lambda: shown() and not w.running()  # noqa: E731
     here = lambda: w.pane.workspace_at_hand() is not None  # noqa: E731
+    own = lambda: w.chat.vm is not None and w.chat.vm.writable  # noqa: E731
     rows = [
         ("new", lambda: tr("New session"), w.new_session, "Ctrl+N", "message-square-plus", here),
+        ("rename", lambda: tr("Rename session"), w.chat.header.begin_rename, None, "pencil", own),
+        ("trash", lambda: tr("Move session to trash"), w.trash_current, None, "trash-2", own),
         ("find", lambda: tr("Find in this session"), w.chat.open_find, "Ctrl+F", "search", shown),
         ("export", lambda: tr("Export as Markdown…"), w.chat.work.export, None, "download", shown),
         ("compact", lambda: tr("Compact now"), w.chat.compact, None, "fold-vertical", still),
@@ -118,6 +138,15 @@ def _view(w: MainWindow) -> list[Command]:
         ),
         c("view.composer", lambda: tr("Write a message"), focus, "Ctrl+L", "pencil", group, shown),
         c(
+            "view.everything",
+            lambda: tr("Find in everything"),
+            w.dialogs.find_everywhere,
+            EVERYTHING_KEY,
+            "text-search",
+            group,
+        ),
+        c("view.trash", lambda: tr("Trash…"), w.dialogs.open_trash, None, "trash-2", group),
+        c(
             "view.settings",
             lambda: tr("Settings…"),
             w.settingsWanted.emit,
@@ -125,6 +154,17 @@ def _view(w: MainWindow) -> list[Command]:
             "settings",
             group,
         ),
+    ]
+
+
+def _help(w: MainWindow) -> list[Command]:
+    c, d = Command, w.dialogs
+    group = lambda: tr("Help")  # noqa: E731
+    return [
+        c("help.start", lambda: tr("First steps"), w.show_welcome, None, "compass", group),
+        c("help.keys", lambda: tr("Keyboard shortcuts"), d.open_keys, "F1", "keyboard", group),
+        c("help.logs", lambda: tr("Show the logs"), d.show_logs, None, "scroll-text", group),
+        c("help.about", lambda: tr("About Slipway"), d.open_about, None, "info", group),
     ]
 
 

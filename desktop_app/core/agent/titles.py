@@ -35,4 +35,12 @@ async def better_title(
             logger.info("no title from the model: %s", error)
     if by == now.titled_by:
         return None
-    return NewRecord("title", {"title": title.strip(_QUOTES), "by": by})
+    return NewRecord("title", {"title": _bare(title), "by": by})
+
+
+def _bare(title: str) -> str:
+    """Without quotes around all of it; one that closes words inside stays."""
+    title = title.strip()
+    first, inner, last = title[:1], title[1:-1], title[-1:]
+    around = len(title) > 1 and first in _QUOTES and last in _QUOTES
+    return inner.strip() if around and not {first, last} & set(inner) else title

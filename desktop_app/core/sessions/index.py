@@ -48,7 +48,7 @@ class SessionRow:
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A place where a search found something. ``seq`` is the record in the journal (0: the title);
-    ``spans`` are the found parts of ``line``."""
+    ``spans`` are the found parts of ``line``, as start and end."""
 
     key: SessionKey
     title: str
@@ -57,6 +57,7 @@ class Hit:
     line: str
     spans: list[tuple[int, int]]
     last_us: int
+    workspace_id: str = ""
 
 
 class Index:
@@ -119,10 +120,10 @@ class Index:
             return []
         rows = await self._call(self._db.search, query, workspace_id, limit)
         hits: list[Hit] = []
-        for user, agent, session, title, seq, role, body, last_us in rows:
+        for user, agent, session, title, seq, role, body, last_us, workspace in rows:
             line, spans = excerpt(body, text)
             key = SessionKey(user, agent, session)
-            hits.append(Hit(key, title, seq, role, line, spans, last_us))
+            hits.append(Hit(key, title, seq, role, line, spans, last_us, workspace))
         return hits
 
     # -- keeping up -------------------------------------------------------------------------

@@ -215,7 +215,8 @@ class IndexFile:
     def search(self, query: str, workspace_id: str | None, limit: int) -> Sequence[Row]:
         here = "" if workspace_id is None else "AND s.workspace_id = ?"
         sql = f"""
-            SELECT user_id, agent_id, session_id, title, seq, role, body, last_us FROM (
+            SELECT user_id, agent_id, session_id, title, seq, role, body, last_us, workspace_id
+            FROM (
                 SELECT s.*, d.seq, d.role, d.body,
                     row_number() OVER (PARTITION BY d.session ORDER BY d.seq = 0 DESC, d.id DESC)
                     AS nth

@@ -52,6 +52,7 @@ class FindBar(Live, QWidget):
             self.field.setText(text)
         self.field.selectAll()
         self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.field.tell()
         if self.field.text():
             self.searched.emit(self.field.text())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QStackedWidget, QWidget
 
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import icon, theme
@@ -12,6 +12,7 @@ from desktop_app.ui.widgets.base import Live
 from desktop_app.ui.widgets.buttons import IconButton
 from desktop_app.ui.widgets.card import Glyph
 from desktop_app.ui.widgets.labels import ElidedLabel
+from desktop_app.ui.widgets.menu import Menu, context_menu
 from desktop_app.ui.widgets.painting import hline
 
 _KIND_ICONS = {"local": "folder", "docker": "container", "e2b": "cloud"}
@@ -161,10 +162,9 @@ class ChatHeader(Live, QWidget):
 
     # -- more -------------------------------------------------------------------------------
 
-    def menu(self) -> QMenu:
+    def menu(self) -> Menu:
         """What "more" offers."""
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu = context_menu(self)
         rename = menu.addAction(icon("pencil"), tr("Rename"), self.begin_rename)
         rename.setEnabled(self._renamable)
         compact = menu.addAction(

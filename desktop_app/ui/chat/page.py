@@ -60,6 +60,7 @@ class ChatPage(Live, QWidget):
         self.view: TranscriptView | None = None
         self._way = ""
         self._views: OrderedDict[ChatViewModel, TranscriptView] = OrderedDict()
+        self._wanted: tuple[str, int] | None = None  # what to find once the history is there
         self._offered = ""  # the approval for which the focus was moved last
         self.work = PageWork(self)
         self.drafts = Drafts(paths().state / "drafts.json", self)
@@ -135,6 +136,7 @@ class ChatPage(Live, QWidget):
         if vm is None or vm is not old:
             self.find_bar.close_bar()
         self.vm = None  # the composer's changes are not this session's draft
+        self._wanted = None
         self.sources = sources
         backend = sources.backend
         self.composer.cwd = sources.cwd
@@ -175,6 +177,7 @@ class ChatPage(Live, QWidget):
             (vm.failed, self._failed),
             (_model(vm).rowsInserted, self._show_stack),
             (_model(vm).rowsRemoved, self._show_stack),
+            (vm.located, self._located),
         ]
 
     def _connect(self, vm: ChatViewModel) -> None:
@@ -236,6 +239,7 @@ class ChatPage(Live, QWidget):
             if draft.text or draft.attachments:
                 self.composer.set_content(draft.text, list(draft.attachments), draft.cursor)
         self._refresh()
+        self._seek()
 
     def retranslate(self) -> None:
         self._refresh()
@@ -371,6 +375,30 @@ class ChatPage(Live, QWidget):
         """Open the find bar."""
         if self.view is not None and self.vm is not None:
             self.find_bar.open_bar()
+
+    def find_at(self, text: str, seq: int) -> None:
+        """Find ``text``, beginning at the record ``seq``; older history is fetched as needed."""
+        vm = self.vm
+        if vm is None or self.view is None:
+            return
+        self._wanted = (text, seq)
+        if vm.ready:
+            self._seek()
+
+    def _seek(self) -> None:
+        if self._wanted is not None and self.vm is not None:
+            self.vm.locate(self._wanted[1])
+
+    def _located(self, rows: list[str]) -> None:
+        wanted, self._wanted = self._wanted, None
+        if wanted is None or self.view is None:
+            return
+        self._show_stack()
+        self.find_bar.open_bar(wanted[0])
+        self.view.find(wanted[0])
+        if rows:
+            self.view.scroll_to_row(rows[0])
+            self.view.find_from(rows[0])
 
     def show_row(self, row_id: str) -> None:
         """Bring a row into view."""

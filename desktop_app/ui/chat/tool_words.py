@@ -181,7 +181,7 @@ def _joined(*parts: str) -> str:
 
 
 def _time(item: ToolItem) -> str:
-    shown = item.seconds >= 1 or (item.name in ("Bash", "PowerShell") and item.seconds > 0)
+    shown = item.seconds >= 1 or (item.name in ("Bash", "PowerShell") and item.seconds >= 0.05)
     return figures.duration(item.seconds) if shown else ""
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from desktop_app.core.agent.base import Conversation
+import asyncio
+from json import loads
+
+from desktop_app.core.agent.base import Conversation, HistoryEntry
 from desktop_app.core.errors import SlipwayError
 
 from .fold import Fold
@@ -15,6 +18,8 @@ PAGE = 120  # records of history fetched at once
 
 class ChatHistory(ChatState):
     """Opens a conversation and pages through its past."""
+
+    _load: asyncio.Task[None] | None = None  # the stretch of older records being fetched
 
     # -- opening ----------------------------------------------------------------------------
 
@@ -90,8 +95,39 @@ class ChatHistory(ChatState):
         """Fetch the records before the oldest one shown."""
         if self._loading or self.at_start or self._oldest is None or self.conversation is None:
             return
+        self._older()
+
+    def _older(self) -> asyncio.Task[None]:
+        assert self.conversation is not None
+        assert self._oldest is not None
         self._loading = True
-        self._background.start(self._load_older(self.conversation, self._oldest), name="older")
+        work = self._load_older(self.conversation, self._oldest)
+        self._load = self._background.start(work, name="older")
+        return self._load
+
+    def locate(self, seq: int) -> None:
+        """Find the rows of record ``seq``, fetching older records up to it; ``located(ids)``
+        follows, empty when the record shows nothing."""
+        if self.conversation is not None:
+            self._background.replace(self._locate(self.conversation, seq), name="locate")
+
+    async def _locate(self, conversation: Conversation, seq: int) -> None:
+        while not self.at_start and self._oldest is not None and self._oldest > seq:
+            before = self._oldest
+            await asyncio.shield(self._load if self._loading and self._load else self._older())
+            if self._oldest == before and not self.at_start:
+                break  # it could not be read; the failure has been told
+        history = await conversation.history(before=seq + 1, limit=1)
+        self.located.emit([row for e in history.entries for row in self._rows_of(e)])
+
+    def _rows_of(self, entry: HistoryEntry) -> list[str]:
+        """Ids of the loaded rows that show a record."""
+        alone = Fold()
+        alone.entry(entry)
+        ids = [*alone.items]
+        for orphan in alone.orphans:
+            ids.append(f"o:{loads(orphan.raw).get('op_id')}")
+        return [i for i in ids if i in self._fold.items and not i.startswith("h:")]
 
     async def _load_older(self, conversation: Conversation, before: int) -> None:
         try:

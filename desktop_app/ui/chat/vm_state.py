@@ -88,6 +88,7 @@ class ChatState(QObject):
     failed = Signal(str, dict)  # something beside the run failed; for a toast
     filesTouched = Signal()
     finished = Signal(str)  # reason of the turn that ended
+    located = Signal(list)  # row ids of a record that was looked for
 
     def __init__(
         self, rows: RowSink, voice: Voice | None = None, parent: QObject | None = None

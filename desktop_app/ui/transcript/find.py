@@ -43,6 +43,7 @@ class Finder:
         self.current = -1
         self.done = True
         self._next = -1  # row to be looked through next, going up
+        self._seek = ""  # row whose first hit is to be shown once it was looked through
         self._at: tuple[str, int, int, int] | None = None
         self._timer = QTimer(view, interval=0, singleShot=True)
         self._timer.timeout.connect(self._slice)
@@ -50,7 +51,7 @@ class Finder:
     def clear(self) -> None:
         self._timer.stop()
         self.query, self.hits, self.count, self.current = "", {}, 0, -1
-        self.done, self._at = True, None
+        self.done, self._at, self._seek = True, None, ""
 
     def find(self, text: str) -> int:
         """Start anew, from the newest row up; the first slice is done at once."""
@@ -82,6 +83,21 @@ class Finder:
         if not self.done:
             self._timer.start()
         self._tell()
+        if self._seek:
+            self.seek(self._seek)
+
+    def seek(self, row_id: str) -> None:
+        """Go to the first hit in row ``row_id``, or the next one after it."""
+        number = self.view.rows.index_of(row_id)
+        self._seek = row_id
+        if self._next >= number >= 0:
+            return  # not looked through yet
+        self._seek = ""
+        rows = self._rows()
+        before = sum(n for row, _, n in rows if row < number)
+        if rows:
+            self.current = before % self.count
+            self.step(0)
 
     def _tell(self) -> None:
         self.view.verticalScrollBar().update()

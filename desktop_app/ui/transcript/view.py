@@ -416,6 +416,10 @@ class TranscriptView(Geometry):
         when there are more). "" ends the search."""
         return self.finder.find(text)
 
+    def find_from(self, row_id: str) -> None:
+        """Go to the first hit in a row, or after it."""
+        self.finder.seek(row_id)
+
     def find_next(self) -> None:
         self.finder.step(1)
 

@@ -70,6 +70,7 @@ class WelcomePage(Live, QWidget):
         super().__init__(parent)
         self.setAcceptDrops(True)
         self._dropping = ""
+        self._any = False  # there are workspaces already
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
@@ -100,6 +101,11 @@ class WelcomePage(Live, QWidget):
             self._recent.body.addWidget(item)
         for widget in (self._recent_title, self._recent):
             widget.setVisible(bool(recent))
+        self._any = bool(recent)
+        self._heading.retranslate()
+
+    def _heading_words(self) -> str:
+        return tr("Open a workspace") if self._any else tr("First workspace")
 
     def set_checks(self, checks: Sequence[Check]) -> None:
         """Lines about this computer; nothing is shown without any."""
@@ -135,7 +141,8 @@ class WelcomePage(Live, QWidget):
         column = QVBoxLayout(holder)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(px(8))
-        column.addWidget(Label(lambda: tr("First workspace"), role="figure"))
+        self._heading = Label(self._heading_words, role="figure")
+        column.addWidget(self._heading)
         column.addWidget(
             Label(
                 lambda: tr(

@@ -152,6 +152,10 @@ class SearchField(Live, QLineEdit):
         else:
             self._now()
 
+    def tell(self) -> None:
+        """Tell what is searched for now, not after the moment that follows typing."""
+        self._now()
+
     def _now(self) -> None:
         self._timer.stop()
         if self.text() != self._told:

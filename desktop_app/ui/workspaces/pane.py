@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QPoint, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
 
 from desktop_app.core.catalog import SessionSummary, WorkspaceSummary
 from desktop_app.core.service import FolderReport
@@ -19,6 +19,8 @@ from desktop_app.ui.widgets import (
     EmptyState,
     IconButton,
     Label,
+    Line,
+    Menu,
     SearchField,
     TextPrompt,
     TrustDialog,
@@ -92,6 +94,18 @@ class WorkspacesPane(Live, QWidget):
         self.empty.action.connect(self._empty_action)
         self.empty.hide()
         column.addWidget(self.empty, 1)
+        self._foot = QVBoxLayout()
+        self._foot.setContentsMargins(0, 0, 0, 0)
+        column.addLayout(self._foot)
+
+    def add_foot(self, widget: QWidget) -> None:
+        """A widget below the list, under a line."""
+        px = theme().px
+        self._foot.addWidget(Line())
+        holder = QVBoxLayout()
+        holder.setContentsMargins(px(8), px(4), px(8), 0)
+        holder.addWidget(widget)
+        self._foot.addLayout(holder)
 
     def retranslate(self) -> None:
         self.setAccessibleName(tr("Workspaces"))
@@ -143,7 +157,7 @@ class WorkspacesPane(Live, QWidget):
         dialog.open()
 
     def _add_menu(self) -> None:
-        menu = QMenu(self)
+        menu = Menu(parent=self)
         menu.addAction(icon("folder-open"), tr("Open a folder…"), self.choose_folder)
         current = self.workspace_at_hand()
         new = menu.addAction(icon("message-square-plus"), tr("New session"))
@@ -167,7 +181,7 @@ class WorkspacesPane(Live, QWidget):
     # -- a row's menu -----------------------------------------------------------------------------
 
     def _menu(self, item: WorkspaceSummary | SessionSummary | None, at: QPoint) -> None:
-        menu = QMenu(self)
+        menu = Menu(parent=self)
         if isinstance(item, WorkspaceSummary):
             self._workspace_menu(menu, item)
         elif isinstance(item, SessionSummary):
@@ -177,7 +191,7 @@ class WorkspacesPane(Live, QWidget):
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(at)
 
-    def _workspace_menu(self, menu: QMenu, ws: WorkspaceSummary) -> None:
+    def _workspace_menu(self, menu: Menu, ws: WorkspaceSummary) -> None:
         info = ws.info
         new = menu.addAction(icon("message-square-plus"), tr("New session"))
         new.triggered.connect(lambda: self.model.new_session(info.id))
@@ -194,7 +208,7 @@ class WorkspacesPane(Live, QWidget):
         menu.addAction(icon("pencil"), tr("Rename…"), lambda: self.rename(ws))
         menu.addAction(icon("x"), tr("Forget…"), lambda: self.remove(ws))
 
-    def _session_menu(self, menu: QMenu, session: SessionSummary) -> None:
+    def _session_menu(self, menu: Menu, session: SessionSummary) -> None:
         menu.addAction(
             icon("message-square"), tr("Open"), lambda: self.openSession.emit(session.key)
         )
@@ -211,7 +225,8 @@ class WorkspacesPane(Live, QWidget):
         )
         menu.addAction(icon("pencil"), tr("Rename…"), lambda: self.rename(session))
         menu.addSeparator()
-        menu.addAction(icon("trash-2"), tr("Move to trash"), lambda: self.remove(session))
+        trash = menu.addAction(icon("trash-2"), tr("Move to trash"), lambda: self.remove(session))
+        trash.setProperty("danger", True)
 
     def rename(self, item: WorkspaceSummary | SessionSummary) -> None:
         self._tasks.replace(self._rename(item), name="rename")

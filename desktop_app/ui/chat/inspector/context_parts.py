@@ -147,7 +147,7 @@ def item_name(item: Item) -> str:
     tool's name in the window; tools themselves by their own names, as in the list of tools."""
     label = next((line for line in item.label.splitlines() if line.strip()), "")
     label = tool_words.one_line(label, 120)
-    if len(item.label) >= LABEL and item.category in _SPOKEN:
+    if len(item.label) >= LABEL and item.category in _SPOKEN and item.label.endswith(label):
         label += "…"  # the core keeps the first words only
     if item.category == "system":
         return {"system": tr("System prompt"), "instructions": tr("Instructions")}.get(

@@ -1,0 +1,134 @@
+"""What the window opens over itself: find in everything, the trash, help. Made at first use."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QUrl
+from PySide6.QtGui import QDesktopServices
+
+from desktop_app.core.catalog import SessionSummary
+from desktop_app.core.errors import SlipwayError
+from desktop_app.core.sessions.index import Hit
+from desktop_app.core.tasks import Tasks
+from desktop_app.ui.bridge import show
+from desktop_app.ui.workspaces.when import short_ago
+
+if TYPE_CHECKING:
+    from desktop_app.ui.sessions.everything import EverythingSearch
+    from desktop_app.ui.sessions.hits import Place
+
+    from .window import MainWindow
+
+
+class WindowDialogs(QObject):
+    """Owns the tasks that wait for these dialogs."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._tasks = Tasks(self._failed)
+        self.search: EverythingSearch | None = None
+
+    def _failed(self, name: str, error: BaseException) -> None:
+        detail = f"{type(error).__name__}: {error}"
+        self._window.show_error(
+            error
+            if isinstance(error, SlipwayError)
+            else SlipwayError("internal.failed", what=name, error=detail)
+        )
+
+    async def close(self) -> None:
+        if self.search is not None:
+            await self.search.close_tasks()
+        await self._tasks.close()
+
+    # -- find in everything -----------------------------------------------------------------
+
+    def find_everywhere(self) -> None:
+        """The field that looks through all sessions."""
+        if self.search is None:
+            from desktop_app.ui.sessions.everything import EverythingSearch
+
+            service = self._window.service
+            self.search = EverythingSearch(self._window, service.search, self._place)
+            self.search.failed.connect(self._window.show_error)
+            self.search.chosen.connect(self._found)
+        self.search.open()
+
+    def _place(self, hit: Hit) -> Place | None:
+        from desktop_app.ui.sessions.hits import Place
+
+        name = self._workspace_name(hit.workspace_id)
+        return Place(name, short_ago(hit.last_us)) if name else None
+
+    def _workspace_name(self, workspace_id: str) -> str:
+        """Empty for one that is not in the list."""
+        listed = self._window.workspaces.workspaces
+        return next((w.info.name for w in listed if w.info.id == workspace_id), "")
+
+    def _found(self, hit: Hit, query: str) -> None:
+        from desktop_app.ui.sessions.everything import phrase
+
+        if hit.seq == 0 or hit.role == "title":
+            self._window.open_session(hit.key)
+        else:
+            self._window.find_in(hit.key, phrase(hit, query), hit.seq)
+
+    # -- trash ------------------------------------------------------------------------------
+
+    def open_trash(self) -> None:
+        self._tasks.replace(self._open_trash(), name="trash")
+
+    async def _open_trash(self) -> None:
+        from desktop_app.ui.sessions.trash import TrashDialog
+        from desktop_app.ui.sessions.trash_model import TrashModel
+
+        model = TrashModel(self._window.service, self._where)
+        model.failed.connect(self._window.show_error)
+        model.purged.connect(self._window.desk.forget)
+        dialog = TrashDialog(self._window, model)
+        try:
+            await show(dialog, keep=True)
+        finally:
+            await dialog.close_tasks()
+            dialog.deleteLater()
+            model.deleteLater()
+
+    def _where(self, session: SessionSummary) -> tuple[str, str]:
+        return self._workspace_name(session.workspace_id), short_ago(session.updated_us)
+
+    # -- help -------------------------------------------------------------------------------
+
+    def open_keys(self) -> None:
+        self._tasks.replace(self._open_keys(), name="keys")
+
+    async def _open_keys(self) -> None:
+        from desktop_app.ui.help.shortcuts import ShortcutsDialog
+
+        await show(ShortcutsDialog(self._window, self._window.commands))
+
+    def open_about(self) -> None:
+        self._tasks.replace(self._open_about(), name="about")
+
+    async def _open_about(self) -> None:
+        from desktop_app.ui.help.about import AboutDialog
+
+        await show(AboutDialog(self._window, self._window.service.paths))
+
+    def show_logs(self) -> None:
+        folder = self._window.service.paths.log.parent
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
+
+    # -- the first page ---------------------------------------------------------------------
+
+    def look_at_computer(self) -> None:
+        """Fill in what the welcome page says about this computer."""
+        self._tasks.replace(self._look(), name="look at this computer")
+
+    async def _look(self) -> None:
+        from desktop_app.ui.welcome import checks
+
+        data = self._window.service.paths.data
+        self._window.welcome.set_checks(await asyncio.to_thread(checks.look, data))
