@@ -124,6 +124,14 @@ def _timers() -> dict[int, QTimer]:
     return {id(t): t for t in found if shiboken6.isValid(t) and t.isActive()}
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _frozen() -> None:
+    """What earlier modules made is out of sight: the guards look at every object there is, and
+    after thousands of tests that would take longer than the tests."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True)
 def leak_guard(qapp: QApplication, aloop: AppEventLoop) -> Iterator[None]:
     """Fails a test that leaves top-level widgets or running timers behind."""
