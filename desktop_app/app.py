@@ -104,12 +104,14 @@ class Program:
         self.service = await opening
         if model := self.settings.get("model"):
             self.service.default_model = model
+        from desktop_app.ui.theme import theme
         from desktop_app.ui.widgets.mark import app_icon
         from desktop_app.ui.window import MainWindow
 
         self.app.setWindowIcon(app_icon())
         shape = QSettings(str(where.state / "window.ini"), QSettings.Format.IniFormat)
-        self.window = MainWindow(self.service, self.settings, shape)
+        with theme().building():
+            self.window = MainWindow(self.service, self.settings, shape)
         self.window.closing.connect(self.closing.set)
         self.window.settingsWanted.connect(self._open_settings)
         self.window.settingChosen.connect(self.change_setting)

@@ -363,6 +363,7 @@ class Slipway:
                 self.default_model,
                 await workspace.list_tools(),
                 McpManager(workspace, self._mcp, key.agent_id, key.session_id),
+                infos=self.models.info,
             )
             conversation = await SessionConversation.open(journal, setting, self._tasks)
         except BaseException:

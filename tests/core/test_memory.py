@@ -27,7 +27,7 @@ def test_an_idle_pass_is_made_only_when_much_has_piled_up() -> None:
     try:
         collector.settle()
         assert not collector.idle()
-        kept = [[] for _ in range(memory.GROWN + 1_000)]
+        kept = [[] for _ in range(memory.GROWN * 2)]
         assert collector.idle()
         assert len(kept) > memory.GROWN
         assert not collector.idle()

@@ -200,6 +200,8 @@ class SessionConversation:
 
     @property
     def model_info(self) -> ModelInfo:
+        if (infos := self._setting.infos) is not None:
+            return infos(self.log.now.model or self._setting.default_model)
         return self.model().info
 
     @property

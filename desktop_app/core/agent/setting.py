@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from desktop_app.core.mcp.manager import McpManager
-from desktop_app.core.models.base import ChatModel
+from desktop_app.core.models.base import ChatModel, ModelInfo
 from desktop_app.core.workspaces.base import Workspace
 
 from .run import MAX_ITERATIONS
@@ -25,7 +25,8 @@ class Agent:
 
 @dataclass(slots=True)
 class Setting:
-    """Everything a conversation is opened with; ``models`` finds a model by id."""
+    """Everything a conversation is opened with; ``models`` finds a model by id, ``infos`` what is
+    known of it without loading it."""
 
     agent: Agent
     workspace: Workspace
@@ -33,3 +34,4 @@ class Setting:
     default_model: str
     tools: Sequence[AnyTool]
     mcp: McpManager | None = None
+    infos: Callable[[str], ModelInfo] | None = None

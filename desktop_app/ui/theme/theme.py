@@ -6,6 +6,8 @@ change, so that caches of pixmaps, layouts and formats know when they are stale.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Literal
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -156,6 +158,19 @@ class Theme(QObject):
             self._app.setFont(self.font("body"))
             self._app.setStyleSheet(qss(self))
         self.changed.emit()
+
+    @contextmanager
+    def building(self) -> Iterator[None]:
+        """While a window is put together: the sheet comes back at the end, once. With a sheet in
+        force Qt works out the style of a whole subtree each time it finds a parent."""
+        if self._app is None:
+            yield
+            return
+        self._app.setStyleSheet("")
+        try:
+            yield
+        finally:
+            self._app.setStyleSheet(qss(self))
 
     def attach(self, app: QApplication) -> None:
         """Make ``app`` look so: Fusion, palette, fonts, one style sheet."""

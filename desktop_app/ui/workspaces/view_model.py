@@ -18,7 +18,7 @@ from .tree_model import WorkspaceTreeModel
 
 _log = logging.getLogger(__name__)
 LOOK_MS = 3_000  # a folder that went away is noticed within this, while the window is active
-LOOKS = 4  # workspaces looked at each time, beside the one of the open session
+LOOKS = 2  # workspaces looked at each time, beside the one of the open session
 REFRESH_MS = 60_000  # "5 min" becomes "6 min"
 
 

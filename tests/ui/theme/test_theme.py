@@ -182,3 +182,15 @@ def test_installing_again_does_not_follow_twice(qapp, theme):
     again.changed.connect(lambda: told.append(1))
     again.set_scheme("light")
     assert told == [1]
+
+
+def test_the_sheet_is_back_when_a_window_is_built(qapp, theme) -> None:
+    install(qapp, "light")
+    sheet = qapp.styleSheet()
+    assert sheet
+    with theme.building():
+        assert qapp.styleSheet() == ""
+    assert qapp.styleSheet() == sheet
+    with pytest.raises(ZeroDivisionError), theme.building():
+        raise ZeroDivisionError
+    assert qapp.styleSheet() == sheet
