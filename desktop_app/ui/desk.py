@@ -43,15 +43,13 @@ class Desk(QObject):
 
     def _catalog(self, event: CatalogEvent) -> None:
         if isinstance(event, WorkspacesChanged):
-            self._tasks.replace(self._workspace_changed(event.workspace_id), name="workspace")
+            # All of them: the news of one workspace replaces a look that another one's began.
+            self._tasks.replace(self._look_at_workspaces(), name="workspaces")
 
-    async def _workspace_changed(self, workspace_id: str | None) -> None:
+    async def _look_at_workspaces(self) -> None:
         """A folder went away or came back, was trusted or renamed: pages hear of it."""
         for key, (vm, old) in list(self._open.items()):
             try:
-                placed = await self.service.placement(key)
-                if workspace_id not in (None, placed.workspace_id):
-                    continue
                 new = await self.sources(key)
             except (KeyError, SlipwayError):
                 continue  # forgotten meanwhile: the list says so
