@@ -37,6 +37,7 @@ def register(window: MainWindow) -> None:
                     "session.find",
                     "view.everything",
                     "session.export",
+                    "session.permissions",
                     SEPARATOR,
                     "session.compact",
                     "session.retry",
@@ -90,6 +91,14 @@ def _session(w: MainWindow) -> list[Command]:
         ("trash", lambda: tr("Move session to trash"), w.trash_current, None, "trash-2", own),
         ("find", lambda: tr("Find in this session"), w.chat.open_find, "Ctrl+F", "search", shown),
         ("export", lambda: tr("Export as Markdown…"), w.chat.work.export, None, "download", shown),
+        (
+            "permissions",
+            lambda: tr("Permissions and rules…"),
+            w.chat.permissions.open,
+            None,
+            "list-checks",
+            shown,
+        ),
         ("compact", lambda: tr("Compact now"), w.chat.compact, None, "fold-vertical", still),
         (
             "stop",

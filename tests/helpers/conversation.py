@@ -23,6 +23,7 @@ from desktop_app.core.agent.base import (
     Pending,
     Question,
 )
+from desktop_app.core.agent.permissions import Permissions
 from desktop_app.core.context.types import Breakdown, Category, CompactionRecord, Item, Limits
 from desktop_app.core.ids import now_us
 from desktop_app.core.messages import Msg, ToolResultBlock
@@ -462,9 +463,11 @@ class FakeConversation:
 
     async def add_rule(self, rule: dict[str, Any]) -> None:
         self.calls.append("add_rule")
+        Permissions(self.permissions).add(rule)
 
     async def remove_rule(self, rule: dict[str, Any]) -> None:
         self.calls.append("remove_rule")
+        Permissions(self.permissions).remove(rule)
 
     async def close(self) -> None:
         self.calls.append("close")

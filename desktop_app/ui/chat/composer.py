@@ -42,6 +42,7 @@ class Composer(Live, QFrame):
     queueRemoved = Signal()
     queueSent = Signal()
     modeChosen = Signal(str)
+    rulesWanted = Signal()
     modelChosen = Signal(str)
     gaugeClicked = Signal()
     wayOut = Signal()  # what is offered where nothing can be sent
@@ -150,6 +151,7 @@ class Composer(Live, QFrame):
         self.attach.clicked.connect(self._pick)
         self.at.clicked.connect(self.edit.begin_mention)
         self.mode.chosen.connect(self.modeChosen)
+        self.mode.rulesWanted.connect(self.rulesWanted)
         self.model.chosen.connect(self.modelChosen)
         self.ring.clicked.connect(self.gaugeClicked)
         self.way.clicked.connect(self.wayOut)

@@ -251,9 +251,10 @@ class Chips(Live, QWidget):
 
 
 class ModeButton(Button):
-    """The permission mode, with a menu that says what each does."""
+    """The permission mode, with a menu that says what each does and leads to the rules."""
 
     chosen = Signal(str)
+    rulesWanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self.mode: Mode = "default"
@@ -286,6 +287,10 @@ class ModeButton(Button):
             action.setCheckable(True)
             action.setChecked(mode == self.mode)
             action.triggered.connect(lambda _=False, m=mode: self.chosen.emit(m))
+        self._menu.addSeparator()
+        rules = self._menu.addAction(icon("list-checks"), tr("Rules…"))
+        rules.setToolTip(tr("What is refused, asked or allowed in this session"))
+        rules.triggered.connect(lambda _=False: self.rulesWanted.emit())
 
 
 class ModelButton(Button):

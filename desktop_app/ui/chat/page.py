@@ -30,6 +30,7 @@ from .items import ToolItem
 from .mentions import FileNames
 from .offer import ActivityLine, OfferBar
 from .page_work import PageWork
+from .permissions_work import PermissionsWork
 from .question import QuestionCard
 from .sources import ChatSources
 from .tool_words import title as tool_title
@@ -63,6 +64,7 @@ class ChatPage(Live, QWidget):
         self._wanted: tuple[str, int] | None = None  # what to find once the history is there
         self._offered = ""  # the approval for which the focus was moved last
         self.work = PageWork(self)
+        self.permissions = PermissionsWork(self)
         self.drafts = Drafts(paths().state / "drafts.json", self)
         self.header = ChatHeader()
         self.find_bar = FindBar()
@@ -118,6 +120,7 @@ class ChatPage(Live, QWidget):
         composer.queueRemoved.connect(lambda: self.vm and self.vm.take_queued())
         composer.queueSent.connect(lambda: self.vm and self.vm.send_queued())
         composer.modeChosen.connect(self._mode_chosen)
+        composer.rulesWanted.connect(self.permissions.open)
         composer.modelChosen.connect(lambda model: self.vm and self.vm.set_model(model))
         composer.wayOut.connect(lambda: self.actionRequested.emit(self._way))
         composer.gaugeClicked.connect(lambda: self.inspectorRequested.emit("context"))
@@ -505,6 +508,7 @@ class ChatPage(Live, QWidget):
         """Cancel what the page itself is doing."""
         self.drafts.save()
         await self.work.close()
+        await self.permissions.close()
         await self.composer.close_tasks()
 
 
