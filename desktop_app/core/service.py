@@ -30,6 +30,7 @@ from .events import Event, RunFinished, RunParked, RunStarted, TitleChanged, Too
 from .ids import new_id, now_us
 from .mcp.manager import McpManager
 from .mcp.runner import Runner
+from .models.library import ModelLibrary
 from .models.registry import DEFAULT_MODEL, Models
 from .paths import Paths, ensure
 from .resources import path as resource
@@ -85,6 +86,7 @@ class Slipway:
         self.db = db
         self.index = index
         self.models = Models()
+        self.library = ModelLibrary(paths.config / "models.json", self.models)
         self.default_model = DEFAULT_MODEL
         self.store = SqliteJournalStore(paths.data / "journals")
         self._tasks = Tasks(on_error)
@@ -112,6 +114,7 @@ class Slipway:
         self = cls(paths, db, index, on_error or _log_error)
         if any(notice.code == "appdb.damaged" for notice in db.notices):
             await db.rebuild(self.store)
+        await self.library.load()
         await index.place([*await db.placements(), *await db.placements(trashed=True)])
         self._tasks.start(self._catch_up(), name="bring the index up to date")
         return self
@@ -483,6 +486,7 @@ class Slipway:
             await self.close_conversation(key)
         left = [*await self._openings.close(seconds), *await self._tasks.close(seconds)]
         await self._mcp.close()
+        await self.library.close()
         for workspace in self._workspaces.values():
             await workspace.close()
         self._workspaces.clear()

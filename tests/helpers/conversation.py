@@ -22,6 +22,7 @@ from desktop_app.core.agent.base import (
     HistoryEntry,
     Pending,
     Question,
+    Spent,
 )
 from desktop_app.core.agent.permissions import Permissions
 from desktop_app.core.context.types import Breakdown, Category, CompactionRecord, Item, Limits
@@ -221,6 +222,7 @@ class FakeConversation:
         self._blocks, self._ops = {}, []
 
     _model = ""
+    spent: Spent | None = None
 
     def _journal(self, event: ev.Event) -> None:
         match event:

@@ -34,6 +34,8 @@ class Bench:
     max_iterations: int = 50
     failures: list[BaseException] = field(default_factory=list)
     runner: Runner | None = None  # with one, the session has the folder's MCP servers
+    others: dict[str, ChatModel] = field(default_factory=dict)  # models by id, beside ``model``
+    waited: list[float] = field(default_factory=list)  # between tries of a model call
 
     def __post_init__(self) -> None:
         self.tasks = Tasks(lambda _name, error: self.failures.append(error))
@@ -54,10 +56,16 @@ class Bench:
             McpManager(workspace, self.runner, key.agent_id, key.session_id)
             if self.runner is not None
             else None,
+            sleep=self._sleep,
         )
         return await SessionConversation.open(journal, setting, self.tasks)
 
+    async def _sleep(self, seconds: float) -> None:
+        self.waited.append(seconds)
+
     def _model(self, model_id: str) -> ChatModel:
+        if (other := self.others.get(model_id)) is not None:
+            return other
         if model_id != self.model.info.id:
             raise ModelError("model.unknown", model=model_id)
         return self.model

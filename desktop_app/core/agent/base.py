@@ -58,6 +58,14 @@ class Pending:
     questions: tuple[Question, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """US dollars, measured from the provider's usage: of the newest turn, of the session."""
+
+    turn: float
+    session: float
+
+
 Activity = Literal["idle", "running", "parked"]
 
 
@@ -104,6 +112,11 @@ class Conversation(Protocol):
     def resumable(self) -> str | None:
         """The reply that ended early (a stop, an error, a killed process) and that ``go_on`` would
         continue; None when there is none or something runs or waits."""
+        ...
+
+    @property
+    def spent(self) -> Spent | None:
+        """What the session cost so far; None while no call had a known price."""
         ...
 
     def listen(self, listener: Callable[[Event], None]) -> Callable[[], None]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from desktop_app.core import events as ev
 from desktop_app.core.context.types import Breakdown, CompactionRecord
-from desktop_app.core.errors import SessionError, SlipwayError
+from desktop_app.core.errors import ModelError, SessionError, SlipwayError
 from desktop_app.core.ids import new_id
 from desktop_app.core.mcp.manager import McpManager
 from desktop_app.core.messages import HintBlock, Msg, TextBlock, ToolCallBlock
@@ -22,7 +22,7 @@ from desktop_app.core.workspaces.outbox import Outbox
 
 from .answers import attachment_blocks, decided, with_rule
 from .assembly import parse_arguments
-from .base import Activity, Attachment, Decision, History, HistoryEntry, Pending, Question
+from .base import Activity, Attachment, Decision, History, HistoryEntry, Pending, Question, Spent
 from .engine import ContextEngine
 from .execute import Executor
 from .fold import op_of
@@ -238,6 +238,19 @@ class SessionConversation:
     def model(self) -> ChatModel:
         return self._setting.models(self.log.now.model or self._setting.default_model)
 
+    def _fallback(self) -> ChatModel | None:
+        """The model that answers when the session's cannot; None without one."""
+        wanted = self.model().info.fallback
+        try:
+            return self._setting.models(wanted) if wanted else None
+        except ModelError:
+            return None
+
+    @property
+    def spent(self) -> Spent | None:
+        now = self.log.now
+        return Spent(now.turn_cost or 0.0, now.cost) if now.cost is not None else None
+
     async def history(self, *, before: int | None = None, limit: int | None = None) -> History:
         records = await self.log.journal.read(
             before=before, limit=limit, newest_first=True, kinds=SHOWN
@@ -434,6 +447,8 @@ class SessionConversation:
             self._setting.agent.name,
             self._past_calls,
             self._setting.agent.max_iterations,
+            self._fallback,
+            self._setting.sleep,
         )
         await Turn(parts, reply_id, self._stream.emit).drive(resumed=resumed)
         await self._name_it()

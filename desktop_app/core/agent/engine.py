@@ -18,9 +18,9 @@ from desktop_app.core.context.accounting import Accounting, Ratios
 from desktop_app.core.context.applying import record_body, undo
 from desktop_app.core.context.build import Envelope, Prompt, PromptBuilder
 from desktop_app.core.context.compaction import Compactor, check_fits, decide
-from desktop_app.core.context.limits import resolve
+from desktop_app.core.context.limits import resolve, window_from_error
 from desktop_app.core.context.types import Breakdown, CompactionRecord, Trigger
-from desktop_app.core.errors import ContextError, SlipwayError
+from desktop_app.core.errors import ContextError, ModelError, SlipwayError
 from desktop_app.core.messages import Usage
 from desktop_app.core.models.base import ChatModel, ModelRequest, TextPart
 from desktop_app.core.sessions.base import NewRecord
@@ -67,6 +67,12 @@ class ContextEngine:
         self._counted: Accounting | None = None
         self._counting = asyncio.Lock()
         self.skills: Any = None
+        self.stand_in: ChatModel | None = None  # answers in place of the session's model
+
+    @property
+    def model(self) -> ChatModel:
+        """The model that answers now."""
+        return self.stand_in or self._model()
 
     # -- the prompt --------------------------------------------------------------------------
 
@@ -105,7 +111,7 @@ class ContextEngine:
     async def collect(self, request: ModelRequest) -> str:
         """The text of a call that nobody watches."""
         pieces: list[str] = []
-        async with closing(self._model().stream(request)) as parts:
+        async with closing(self.model.stream(request)) as parts:
             async for part in parts:
                 if isinstance(part, TextPart):
                     pieces.append(part.text)
@@ -114,7 +120,7 @@ class ContextEngine:
     # -- the account -------------------------------------------------------------------------
 
     def account(self) -> Accounting:
-        info = self._model().info
+        info = self.model.info
         account = self._accounts.get(info.id)
         if account is None:
             account = Accounting(resolve(info), model=info.id, ratios=self._ratios)
@@ -136,6 +142,17 @@ class ContextEngine:
         """The provider's count of the call that was just made."""
         if self._sent is not None:
             self.account().observe(usage, self._sent)
+
+    async def overflowed(self, error: ModelError, emit: Emit) -> bool:
+        """The provider refused the prompt as too long: learn from what it said, and make room.
+        Whether the call is worth repeating."""
+        account = self.account()
+        window = window_from_error(str(error.params.get("detail", "")))
+        if window is not None and window < account.limits.window:
+            account.limits = resolve(self.model.info, error=window)
+        if self._sent is not None:
+            account.overflowed(self._sent)
+        return await self.compact("overflow", emit)
 
     def result_budget(self, calls: int) -> int:
         """Tokens that each of ``calls`` results of one turn may bring into the context."""
@@ -183,7 +200,7 @@ class ContextEngine:
             workspace: Any = self._workspace
             session_id = self.log.now.state.session_id
             where = workspace.visible(workspace.context_file(session_id))
-            compactor = Compactor(self._model(), self.account(), self._envelope, where=where)
+            compactor = Compactor(self.model, self.account(), self._envelope, where=where)
             proposal = await compactor.propose(self.log.now.state, trigger, before=before)
             record, staged = proposal.record, ()
             if proposal.offloaded:

@@ -53,6 +53,8 @@ class Folded:
     head: int = 0
     last_us: int = 0
     turns: int = 0
+    cost: float | None = None  # US dollars of all calls with a known price; None without one
+    turn_cost: float | None = None  # of the newest turn
 
     def calls(self) -> list[ToolCallBlock]:
         """The tool calls of the open reply that have no result, in order."""
@@ -144,6 +146,7 @@ def _user(now: Folded, body: dict[str, Any]) -> None:
     now.state.reply_context.reply_id = now.open_reply
     now.state.reply_context.cur_iter = 0
     now.turns += 1
+    now.turn_cost = None
 
 
 def _request(now: Folded, body: dict[str, Any]) -> None:
@@ -155,6 +158,10 @@ def _request(now: Folded, body: dict[str, Any]) -> None:
 
 def _assistant(now: Folded, body: dict[str, Any]) -> None:
     usage = body.get("usage")
+    cost = body.get("cost")
+    if isinstance(cost, int | float):
+        now.cost = (now.cost or 0.0) + cost
+        now.turn_cost = (now.turn_cost or 0.0) + cost
     msg = Msg.model_validate(
         {"name": body.get("name") or "assistant", "role": "assistant", "content": body["blocks"]}
     )

@@ -111,6 +111,10 @@ class ForeignConversation:
         return None
 
     @property
+    def spent(self) -> None:
+        return None
+
+    @property
     def state(self) -> AgentState:
         return self._state
 

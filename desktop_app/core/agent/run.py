@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,7 @@ from desktop_app.core.sessions.base import NewRecord, OpUpdate
 from desktop_app.core.tools.base import ToolOutcome
 
 from .assembly import Assembly
+from .calling import Retries, elsewhere
 from .closing import closing
 from .engine import ContextEngine
 from .execute import Executor
@@ -49,6 +51,8 @@ class TurnParts:
     agent_name: str
     past_calls: Callable[[str], Sequence[dict[str, Any]]]
     max_iterations: int = MAX_ITERATIONS
+    fallback: Callable[[], ChatModel | None] = lambda: None
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
 
 class Turn:
@@ -64,6 +68,7 @@ class Turn:
         """Run to the end, the next pause or the first error. A cancellation is a stop: it is
         absorbed, made durable, and reported as ``interrupted``."""
         self.emit(ev.RunStarted(self.reply_id, resumed))
+        self.p.engine.stand_in = None
         try:
             await self._loop()
         except asyncio.CancelledError:
@@ -99,28 +104,8 @@ class Turn:
     async def _reason(self, iteration: int) -> bool:
         """One model call, journaled; whether there is something to do after it."""
         await self.p.engine.make_room(self.emit)
-        request = await self.p.engine.request()
-        breakdown = await self.p.engine.breakdown()
-        body = {
-            "reply_id": self.reply_id,
-            "iteration": iteration,
-            "model": self.p.model.info.id,
-            "tokens": breakdown.total,
-        }
-        await self.p.log.append(NewRecord("model.request", body))
-        self.emit(ev.ContextChanged(breakdown))
-        self.emit(
-            ev.ModelCallStarted(self.reply_id, self.p.model.info.name, breakdown.total, iteration)
-        )
-        assembly = self._assembly = Assembly(
-            self.reply_id,
-            lambda n: f"{self.reply_id[:16]}:{iteration}:{n}",
-            self.p.toolbox.effect,
-        )
-        started = time.monotonic()
-        await self._stream(request, assembly)
+        started, assembly = await self._call(iteration)
         seconds = time.monotonic() - started
-        await self._check_answer(assembly)
         blocks = assembly.blocks()
         self._assembly = None  # whole: kept even where it cannot be saved now
         record = self._assistant(assembly, blocks, seconds, assembly.reason)
@@ -132,18 +117,88 @@ class Turn:
         self.emit(ev.ContextChanged(await self.p.engine.breakdown()))
         return any(isinstance(b, ToolCallBlock) for b in blocks)
 
+    async def _call(self, iteration: int) -> tuple[float, Assembly]:
+        """An answer that is whole, and when its call began. What fails before anything was shown
+        is tried again, elsewhere or with a shorter prompt (``calling``)."""
+        retries, shortened = Retries(), False
+        while True:
+            request = await self.p.engine.request()
+            await self._announce(iteration)
+            assembly = self._assembly = Assembly(
+                self.reply_id,
+                lambda n: f"{self.reply_id[:16]}:{iteration}:{n}",
+                self.p.toolbox.effect,
+            )
+            started = time.monotonic()
+            try:
+                await self._stream(request, assembly)
+                await self._check_answer(assembly)
+                return started, assembly
+            except ModelError as error:
+                if assembly.parts:
+                    raise
+                if error.code == "model.overflow" and not shortened:
+                    shortened = True
+                    if await self.p.engine.overflowed(error, self.emit):
+                        continue
+                    raise
+                if (wait := retries.wait(error)) is not None:
+                    await self._wait(error, wait, retries.done)
+                    continue
+                if self._fall_back(error):
+                    retries = Retries()
+                    await self.p.engine.make_room(self.emit)
+                    continue
+                raise
+
+    async def _announce(self, iteration: int) -> None:
+        breakdown = await self.p.engine.breakdown()
+        info = self.p.engine.model.info
+        body = {
+            "reply_id": self.reply_id,
+            "iteration": iteration,
+            "model": self.p.model.info.id,  # the session's
+            "by": info.id,
+            "tokens": breakdown.total,
+        }
+        await self.p.log.append(NewRecord("model.request", body))
+        self.emit(ev.ContextChanged(breakdown))
+        self.emit(ev.ModelCallStarted(self.reply_id, info.name, breakdown.total, iteration))
+
+    async def _wait(self, error: ModelError, seconds: float, tries: int) -> None:
+        name = self.p.engine.model.info.name
+        params = {"model": name, "why": error.code, "seconds": math.ceil(seconds), "tries": tries}
+        self.emit(ev.Notice("model.retry", params))
+        await self.p.sleep(seconds)
+
+    def _fall_back(self, error: ModelError) -> bool:
+        """Let the fallback model answer for the rest of this turn."""
+        if self.p.engine.stand_in is not None or not elsewhere(error):
+            return False
+        model = self.p.fallback()
+        if model is None:
+            return False
+        params = {"model": self.p.model.info.name, "other": model.info.name, "why": error.code}
+        self.p.engine.stand_in = model
+        self.emit(ev.Notice("model.fallback", params))
+        return True
+
     def _assistant(
         self, assembly: Assembly, blocks: Sequence[Any], seconds: float, finish: str
     ) -> NewRecord:
         calls = [b for b in blocks if isinstance(b, ToolCallBlock)]
+        info = self.p.engine.model.info
+        usage = assembly.usage
+        cost = info.price.cost(usage) if info.price is not None and usage is not None else None
         return NewRecord(
             "assistant.message",
             {
                 "reply_id": self.reply_id,
                 "name": self.p.agent_name,
-                "model": self.p.model.info.name,
+                "model": info.name,
+                "cost": cost,
                 "blocks": [b.model_dump() for b in blocks],
-                "usage": assembly.usage.model_dump() if assembly.usage else None,
+                "usage": usage.model_dump() if usage else None,
                 "finish": finish,
                 "seconds": round(seconds, 3),
                 "ops": [op_of(c) for c in calls],
@@ -152,7 +207,7 @@ class Turn:
 
     async def _stream(self, request: ModelRequest, assembly: Assembly) -> None:
         saved = time.monotonic()
-        async with closing(self.p.model.stream(request)) as parts:
+        async with closing(self.p.engine.model.stream(request)) as parts:
             async for part in parts:
                 for event in assembly.feed(part):
                     self.emit(event)
@@ -163,12 +218,13 @@ class Turn:
 
     async def _check_answer(self, assembly: Assembly) -> None:
         """An empty or cut answer is told, never taken for an end."""
+        name = self.p.engine.model.info.name
         if not assembly.reason:
-            raise ModelError("model.cut", retryable=True, model=self.p.model.info.name)
-        if not assembly.parts:
-            raise ModelError("model.empty", retryable=True, model=self.p.model.info.name)
+            raise ModelError("model.cut", retryable=True, model=name)
         if assembly.reason == "filter":
-            raise ModelError("model.refused", model=self.p.model.info.name)
+            raise ModelError("model.refused", model=name)
+        if not assembly.parts:
+            raise ModelError("model.empty", retryable=True, model=name)
 
     # -- acting ----------------------------------------------------------------------------
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from desktop_app.core.mcp.manager import McpManager
@@ -26,7 +27,7 @@ class Agent:
 @dataclass(slots=True)
 class Setting:
     """Everything a conversation is opened with; ``models`` finds a model by id, ``infos`` what is
-    known of it without loading it."""
+    known of it without loading it. ``sleep`` waits between two tries of a model call."""
 
     agent: Agent
     workspace: Workspace
@@ -35,3 +36,4 @@ class Setting:
     tools: Sequence[AnyTool]
     mcp: McpManager | None = None
     infos: Callable[[str], ModelInfo] | None = None
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep

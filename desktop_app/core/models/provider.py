@@ -26,6 +26,15 @@ logger = logging.getLogger(__name__)
 KeyOf = Callable[[ModelDefinition], Awaitable[str]]
 
 
+def mapped(error: Exception, one: ModelDefinition, *, begun: bool) -> ModelError:
+    """``error`` as ours, and in the log. Only in the worker's thread."""
+    from .wire_errors import to_model_error
+
+    found = to_model_error(error, one.name, one.base, begun=begun)
+    logger.info("a call of %s failed: %s", one.id, found, exc_info=error)
+    return found
+
+
 class Connections:
     """The worker and the services that live in its thread; one for the program."""
 
@@ -42,6 +51,20 @@ class Connections:
 
             self._services = Services() if self._stall is None else Services(self._stall)
         return self._services
+
+    async def list_models(self, one: ModelDefinition, key: str) -> list[tuple[str, int | None]]:
+        """The provider's own list: names, and windows where it says them. Raises ModelError."""
+
+        async def work() -> list[tuple[str, int | None]] | ModelError:
+            try:
+                return await self.services().list_models(one, key)
+            except Exception as error:  # noqa: BLE001 - whatever the SDKs raise becomes ours
+                return mapped(error, one, begun=False)
+
+        answer = await self.worker.call(work())
+        if isinstance(answer, ModelError):
+            raise answer
+        return answer
 
     async def _close(self) -> None:
         services, self._services = self._services, None
@@ -96,12 +119,8 @@ class ProviderModel:
                 async for part in parts:
                     begun = begun or not isinstance(part, Finish)
                     await pipe.put(part)
-        except Exception as error:  # whatever the SDKs raise becomes ours
-            from .wire_errors import to_model_error
-
-            found = to_model_error(error, one.name, one.base, begun=begun)
-            logger.info("a call of %s failed: %s", one.id, found, exc_info=found is not error)
-            return found
+        except Exception as error:  # noqa: BLE001 - as above
+            return mapped(error, one, begun=begun)
         finally:
             pipe.finish()
         return None

@@ -12,6 +12,7 @@ from contextlib import aclosing
 from typing import Any, cast
 
 import httpx2
+from pydantic_ai import ModelHTTPError
 from pydantic_ai.direct import model_request_stream
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
@@ -20,7 +21,8 @@ from desktop_app.core.errors import ModelError
 
 from .base import ModelEvent, ModelRequest, ToolCallPart
 from .definitions import ModelDefinition
-from .providers import Provider, is_loopback
+from .discovery import model_entries, window_of
+from .providers import Provider, Wire, is_loopback
 from .wire import Mapper, finish, tools
 
 CONNECT_SECONDS = 10.0
@@ -111,6 +113,50 @@ class Services:
         if end is None:
             raise ModelError("model.cut", retryable=True, model=definition.name)
         yield end
+
+    async def list_models(
+        self, definition: ModelDefinition, key: str
+    ) -> list[tuple[str, int | None]]:
+        """Names of the models that the provider offers, with their window where it says it."""
+        path, headers = _LISTS[definition.spec.wire]
+        given = {name: value.format(key=key) for name, value in headers.items()} if key else {}
+        answer = await self.http(definition.base).get(
+            definition.base.rstrip("/") + path, headers=given, timeout=LIST_SECONDS
+        )
+        try:
+            body: Any = answer.json()
+        except ValueError:
+            body = None
+        if answer.status_code >= 400:
+            raise ModelHTTPError(answer.status_code, definition.name, body)
+        if definition.spec.wire == "google":
+            return _google_models(body)
+        return [(name, window_of(entry)) for name, entry in model_entries(body).items()]
+
+
+LIST_SECONDS = 15.0
+# Where each format lists its models, and how the key is given (their API references).
+_LISTS: dict[Wire, tuple[str, dict[str, str]]] = {
+    "chat": ("/models", {"Authorization": "Bearer {key}"}),
+    "responses": ("/models", {"Authorization": "Bearer {key}"}),
+    "anthropic": (
+        "/v1/models?limit=1000",
+        {"x-api-key": "{key}", "anthropic-version": "2023-06-01"},
+    ),
+    "google": ("/v1beta/models?pageSize=1000", {"x-goog-api-key": "{key}"}),
+}
+
+
+def _google_models(body: Any) -> list[tuple[str, int | None]]:
+    """``{"models": [{"name": "models/…", "inputTokenLimit", "supportedGenerationMethods"}]}``"""
+    found = cast("dict[str, Any]", body).get("models") if isinstance(body, dict) else None
+    made: list[tuple[str, int | None]] = []
+    for entry in cast("list[Any]", found if isinstance(found, list) else []):
+        fields = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
+        methods = fields.get("supportedGenerationMethods") or ["generateContent"]
+        if (name := str(fields.get("name") or "")) and "generateContent" in methods:
+            made.append((name.removeprefix("models/"), window_of(fields)))
+    return made
 
 
 def settings_for(definition: ModelDefinition, request: ModelRequest) -> ModelSettings:

@@ -25,9 +25,14 @@ class LiveFold(FoldBase):
             case ev.ModelCallStarted(model=model):
                 self._model = model
             case ev.TextDelta():
+                self.remove("x:model.retry")
                 self._text_delta(event)
             case ev.ThinkingDelta():
+                self.remove("x:model.retry")
                 self._thinking_delta(event)
+            case ev.ToolCallStarted():
+                self.remove("x:model.retry")
+                self._tool_event(event)
             case ev.BlockFinished(reply_id=reply_id, block_id=block_id):
                 self._block_finished(reply_id, block_id)
             case ev.CompactionStarted(tokens=tokens):
@@ -53,6 +58,7 @@ class LiveFold(FoldBase):
                 self.put(NoticeItem(f"x:{code}", "info", code, dict(params)))
             case ev.RunFinished(reply_id=reply_id, reason=reason, code=code, params=params):
                 self.remove("x:compaction")
+                self.remove("x:model.retry")
                 self._finish(reply_id, reason, code, dict(params))
             case _:
                 self._tool_event(event)

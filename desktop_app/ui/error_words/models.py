@@ -117,4 +117,16 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         mark("Choose another one."),
         "choose_model",
     ),
+    "model.retry": (
+        mark("Trying again"),
+        mark("“{model}” did not answer. The next try is in {seconds} s."),
+        "",
+        "",
+    ),
+    "model.fallback": (
+        mark("Another model answers"),
+        mark("“{model}” cannot answer now; “{other}” does, for this turn."),
+        "",
+        "",
+    ),
 }

@@ -231,17 +231,17 @@ async def test_closing_the_iterator_stops_the_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("turn", "code"),
+    ("turns", "code"),
     [
-        ([Fail(ModelError("model.unreachable", retryable=True))], "model.unreachable"),
-        ([], "model.empty"),
-        ([Say("x"), Ends(reason="filter")], "model.refused"),
+        ([[Fail(ModelError("model.unreachable", retryable=True))]] * 5, "model.unreachable"),
+        ([[]] * 5, "model.empty"),
+        ([[Say("x"), Ends(reason="filter")]], "model.refused"),
     ],
 )
 async def test_a_failing_model_ends_the_turn_and_retry_goes_on(
-    tmp_path: Path, turn: list, code: str
+    tmp_path: Path, turns: list, code: str
 ) -> None:
-    b = bench(tmp_path, turn, [Say("Now it works.")], [Say("t")])
+    b = bench(tmp_path, *turns, [Say("Now it works.")], [Say("t")])
     c = await b.open()
     events = await collect(c.send("go"))
     end = of(events, ev.RunFinished)[0]

@@ -1,0 +1,176 @@
+"""The person's models, as the window manages them: add, try, list, remove, keys."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+from desktop_app.core.errors import ModelError
+from desktop_app.core.log import hide
+from desktop_app.core.messages import Msg, Usage
+from desktop_app.core.secrets import Place, Secrets
+
+from .base import ChatModel, Finish, ModelEvent, ModelRequest, TextPart
+from .catalogue import Known, look_up
+from .definitions import Definitions, ModelDefinition
+from .discovery import Found, discover
+from .provider import Connections, ProviderModel
+from .registry import Models
+
+TRY_TOKENS = 256  # of the answer to a trial; models that think need some to say anything
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One model of a provider's own list; ``window`` when the list says it."""
+
+    name: str
+    window: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A real call: seconds until the first word and in all, and what was said."""
+
+    first: float
+    seconds: float
+    text: str
+    usage: Usage | None
+
+
+class ModelLibrary:
+    """Keeps ``models.json``, the keys and the registry in step. Safe to use from one loop."""
+
+    def __init__(
+        self,
+        path: Path,
+        registry: Models,
+        *,
+        secrets: Secrets | None = None,
+        connections: Connections | None = None,
+        find: Callable[[], list[Found]] = discover,
+    ) -> None:
+        self._path = path
+        self._registry = registry
+        self.secrets = secrets or Secrets()
+        self.connections = connections or Connections()
+        self._find = find
+        self.file = Definitions(path)
+        self._saving = asyncio.Lock()
+
+    async def load(self) -> None:
+        """Read the file and register what is in it. Never raises; see ``file.problem``."""
+        self.file = await asyncio.to_thread(Definitions.load, self._path)
+        for one in self.file.models:
+            self._register(one)
+
+    @property
+    def models(self) -> list[ModelDefinition]:
+        return list(self.file.models)
+
+    def _register(self, one: ModelDefinition) -> None:
+        def make() -> ChatModel:
+            return ProviderModel(one, self.connections, self.key_of)
+
+        self._registry.add(one.info(), make)
+
+    async def key_of(self, one: ModelDefinition) -> str:
+        """The key of a definition's service; empty when there is none."""
+        return await self.secrets.get(one.service)
+
+    # -- changing ----------------------------------------------------------------------------
+
+    async def put(
+        self, one: ModelDefinition, key: str = ""
+    ) -> tuple[ModelDefinition, Place | None]:
+        """Add or replace a model, and keep its key when one is given; where the key lies then.
+        Raises SettingsError ``settings.unwritable``; nothing is changed in that case."""
+        before = list(self.file.models)
+        kept = self.file.put(one)
+        try:
+            await self._save()
+        except BaseException:
+            self.file.models = before
+            raise
+        place = await self.secrets.put(kept.service, key) if key else None
+        self._register(kept)
+        return kept, place
+
+    async def remove(self, model_id: str) -> None:
+        """Take a model out; its key too, when no other model of that service is left."""
+        gone = next((m for m in self.file.models if m.id == model_id), None)
+        if gone is None:
+            return
+        before = list(self.file.models)
+        self.file.remove(model_id)
+        try:
+            await self._save()
+        except BaseException:
+            self.file.models = before
+            raise
+        self._registry.remove(model_id)
+        if all(m.service != gone.service for m in self.file.models):
+            await self.secrets.remove(gone.service)
+
+    async def set_discover(self, on: bool) -> None:
+        """Whether servers on this computer are looked for."""
+        self.file.discover = on
+        await self._save()
+
+    async def _save(self) -> None:
+        async with self._saving:
+            await asyncio.to_thread(self.file.save)
+
+    # -- asking ------------------------------------------------------------------------------
+
+    async def known(self, provider: str, model: str) -> Known:
+        """What the catalogue says of a model."""
+        return await asyncio.to_thread(look_up, provider, model)
+
+    async def found(self) -> list[Found]:
+        """Model servers on this computer; none when looking is switched off."""
+        return await asyncio.to_thread(self._find) if self.file.discover else []
+
+    async def list_models(self, one: ModelDefinition, key: str = "") -> list[Listed]:
+        """The provider's own list. Raises ModelError."""
+        key = key or await self.key_of(one)
+        if one.needs_key and not key:
+            raise ModelError("model.no_key", model=one.name)
+        hide(key)
+
+        return [Listed(*entry) for entry in await self.connections.list_models(one, key)]
+
+    async def try_out(self, one: ModelDefinition, key: str = "") -> Trial:
+        """One real, short call. Raises ModelError as any call does."""
+
+        async def own(_definition: ModelDefinition) -> str:
+            return key or await self.key_of(one)
+
+        request = ModelRequest(
+            "Answer in one short sentence.", [Msg.user("Say hello.")], max_output=TRY_TOKENS
+        )
+        model = ProviderModel(replace(one, fallback=""), self.connections, own)
+        started = time.monotonic()
+        first: float | None = None
+        said: list[str] = []
+        usage: Usage | None = None
+        stream: AsyncIterator[ModelEvent] = model.stream(request)
+        async with aclosing(cast(Any, stream)) as parts:
+            async for part in parts:
+                if first is None:
+                    first = time.monotonic() - started
+                if isinstance(part, TextPart):
+                    said.append(part.text)
+                elif isinstance(part, Finish):
+                    usage = part.usage
+        seconds = time.monotonic() - started
+        return Trial(first or seconds, seconds, "".join(said).strip(), usage)
+
+    async def close(self) -> None:
+        """End calls, let go of connections."""
+        await self.connections.close()
