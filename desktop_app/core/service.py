@@ -9,10 +9,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from .agent.carry import carry
 from .agent.conversation import Agent, SessionConversation, Setting
@@ -166,6 +166,8 @@ class Slipway:
                 trusted=row.trusted,
                 tools=_tools,
             )
+            for agent_id, folders in skills_off(row.config).items():
+                workspace.set_skills_off(agent_id, folders)
             self._workspaces[row.id] = workspace
             await workspace.initialize()
         return workspace
@@ -262,6 +264,23 @@ class Slipway:
                 conversation = await asyncio.shield(opening)
                 if isinstance(conversation, SessionConversation) and conversation.mcp is not None:
                     await conversation.mcp.reload()
+        self._tell(WorkspacesChanged(workspace_id))
+
+    async def skills_off(self, workspace_id: str, agent_id: str) -> list[str]:
+        """The skills that an agent does not get in a workspace, by directory name."""
+        row = await self.db.workspace(workspace_id)
+        return skills_off(row.config).get(agent_id, [])
+
+    async def set_skill_enabled(
+        self, workspace_id: str, agent_id: str, folder: str, enabled: bool
+    ) -> None:
+        """Give an agent a skill of a workspace or not, from its next step on."""
+        row = await self.db.workspace(workspace_id)
+        off = skills_off(row.config)
+        mine = [name for name in off.get(agent_id, []) if name != folder]
+        off[agent_id] = mine if enabled else [*mine, folder]
+        await self.db.put_workspace(replace(row, config={**row.config, "skills_off": off}))
+        (await self.workspace(workspace_id)).set_skills_off(agent_id, off[agent_id])
         self._tell(WorkspacesChanged(workspace_id))
 
     async def rename_workspace(self, workspace_id: str, name: str) -> None:
@@ -504,6 +523,16 @@ def _load_lazily() -> None:
     _tools()
     state = AgentState(context=[Msg.user("")])
     AgentState.model_validate_json(state.to_json())
+
+
+def skills_off(config: Mapping[str, Any]) -> dict[str, list[str]]:
+    """By agent, the directories of skills that are switched off, from a workspace's config."""
+    kept: dict[str, list[str]] = {}
+    part: Any = config.get("skills_off")
+    for agent_id, folders in (cast(dict[str, Any], part) if isinstance(part, dict) else {}).items():
+        listed = cast(list[Any], folders) if isinstance(folders, list) else []
+        kept[agent_id] = [name for name in listed if isinstance(name, str)]
+    return kept
 
 
 def _tools() -> list[Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from desktop_app.core.agent.conversation import SessionConversation
 from desktop_app.core.catalog import CatalogEvent, WorkspacesChanged
 from desktop_app.core.context.tokens import ClassCounter
 from desktop_app.core.errors import SlipwayError
@@ -53,10 +54,15 @@ class Desk(QObject):
                 new = await self.sources(key)
             except (KeyError, SlipwayError):
                 continue  # forgotten meanwhile: the list says so
-            same = (old.missing, old.workspace_name) == (new.missing, new.workspace_name)
+            same = (old.missing, old.workspace_name, old.trusted) == (
+                new.missing,
+                new.workspace_name,
+                new.trusted,
+            )
             if same or key not in self._open:
                 continue
             new.current_model = old.current_model
+            new.mcp, new.groups, new.writable = old.mcp, old.groups, old.writable
             self._open[key] = (vm, new)
             self.sourcesChanged.emit(vm, new)
 
@@ -89,6 +95,9 @@ class Desk(QObject):
         vm = ChatViewModel(rows, parent=self)
         rows.setParent(vm)
         sources.current_model = lambda: _model_of(conversation)
+        sources.writable = conversation.writable
+        if isinstance(conversation, SessionConversation):
+            sources.mcp, sources.groups = conversation.mcp, conversation.toolbox.groups.groups
         self._open[key] = (vm, sources)
         self.shown.emit(vm, sources)
         vm.open(conversation)
@@ -104,7 +113,12 @@ class Desk(QObject):
             return tool_entries(await workspace.list_tools(), self.count)
 
         async def skills() -> list[Any]:
-            return skill_entries(await workspace.list_skills(agent_id=key.agent_id), self.count)
+            found = await workspace.list_skills(agent_id=key.agent_id)
+            off = await self.service.skills_off(placed.workspace_id, key.agent_id)
+            return skill_entries(found, self.count, off)
+
+        async def set_skill(folder: str, enabled: bool) -> None:
+            await self.service.set_skill_enabled(placed.workspace_id, key.agent_id, folder, enabled)
 
         missing = info.state in ("missing", "unreadable", "error")
         return ChatSources(
@@ -118,6 +132,9 @@ class Desk(QObject):
             count=self.count,
             tools=tools,
             skills=skills,
+            set_skill=set_skill,
+            trusted=info.trusted,
+            scopes=info.generation == "C",
         )
 
     async def _trim(self) -> None:

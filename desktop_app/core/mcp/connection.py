@@ -62,8 +62,8 @@ class RemoteTool:
 @dataclass(frozen=True, slots=True)
 class Status:
     """How a server is. ``code`` says why it is not ``ok`` (or what is wrong although it is);
-    ``bad`` are listed tools that cannot be used, with the reason. ``retry`` is the pause before the
-    next try, in seconds."""
+    ``bad`` are listed tools that cannot be used, with a code that says why. ``retry`` is the pause
+    before the next try, in seconds."""
 
     state: State = "off"
     code: str = ""
@@ -264,7 +264,7 @@ class Connection:
                 page = await client.list_tools(cursor=cursor)
                 for tool in page.tools:
                     if tool.name in found:
-                        wire.bad.append((tool.name, "it is listed twice"))
+                        wire.bad.append((tool.name, "mcp.tool_twice"))
                     else:
                         found[tool.name] = _remote(tool)
                 cursor = page.next_cursor

@@ -22,7 +22,7 @@ _BLOCK_CHARS = 20_000  # of a block that is told as text
 
 class Sifted:
     """A read stream in front of the SDK's session. ``on_bad`` is told of each item taken out
-    (name, why), ``on_end`` once when the stream ends."""
+    (name, a code), ``on_end`` once when the stream ends."""
 
     def __init__(
         self,
@@ -96,20 +96,20 @@ def sift_result(result: dict[str, Any], on_bad: Callable[[str, str], None]) -> N
 
 def _tool(raw: Any, on_bad: Callable[[str, str], None]) -> dict[str, Any] | None:
     if not isinstance(raw, dict):
-        on_bad("", "it is no object")
+        on_bad("", "mcp.tool_not_object")
         return None
     tool = cast(dict[str, Any], raw)
     name = tool.get("name")
     if not isinstance(name, str) or not name:
-        on_bad(str(name or ""), "it has no name")
+        on_bad(str(name or ""), "mcp.tool_no_name")
         return None
     schema = tool.get("inputSchema")
     if not isinstance(schema, dict):
-        on_bad(name, "its schema is no object")
+        on_bad(name, "mcp.tool_no_schema")
         return None
     schema = cast(dict[str, Any], schema)
     if schema.get("type", "object") != "object":
-        on_bad(name, f"its schema is of type {schema['type']!r}")
+        on_bad(name, "mcp.tool_bad_schema")
         return None
     made: dict[str, Any] = {"name": name, "inputSchema": {"type": "object", **schema}}
     for key in ("title", "description"):

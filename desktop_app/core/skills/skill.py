@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,11 @@ class Skill:
     warnings: tuple[str, ...] = ()
     allowed_tools: tuple[str, ...] | None = None
     size: int = 0
+
+    @property
+    def folder(self) -> str:
+        """The name of its directory: steady, whatever the file says."""
+        return posixpath.basename(posixpath.dirname(self.path))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ ignores itself for git.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,6 +85,7 @@ class LocalWorkspace(OpenedFolder):
     ) -> None:
         super().__init__(folder, id=id, name=name, trusted=trusted, backend=backend)
         self._tools = tools
+        self._skills_off: dict[str, frozenset[str]] = {}
 
     # -- resources -------------------------------------------------------------------------------
 
@@ -158,11 +159,21 @@ class LocalWorkspace(OpenedFolder):
             return await self._library.list(agent_id)
 
     async def skills_for_prompt(self, agent_id: str | None = None) -> SkillSet:
-        """The agent's skills; none while the workspace is not trusted."""
+        """The agent's skills; none while the workspace is not trusted, and without those that
+        were switched off for it."""
         if not self._trusted:
             return SkillSet((), self._backend)
         async with self._use():
-            return await self._library.set(agent_id)
+            found = await self._library.set(agent_id)
+        off = self._skills_off.get(agent_id or "", frozenset())
+        if not off:
+            return found
+        return SkillSet(tuple(s for s in found.skills if s.folder not in off), found.backend)
+
+    def set_skills_off(self, agent_id: str, folders: Collection[str]) -> None:
+        """Which skills, by their directories' names, this agent does not get. The caller keeps
+        it: nothing is written into the workspace."""
+        self._skills_off[agent_id] = frozenset(folders)
 
     async def would_run(self, agent_id: str | None = None) -> WouldRun:
         """What trust would bring in: commands and addresses, skills, an instruction file."""

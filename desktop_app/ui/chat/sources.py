@@ -6,10 +6,12 @@ One object, made by whoever composes the window; everything slow is a coroutine.
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from desktop_app.core.agent.groups import Group
+from desktop_app.core.mcp.manager import McpManager
 from desktop_app.core.models.base import ModelInfo
 from desktop_app.core.workspaces.backend import Backend
 from desktop_app.ui.i18n import tr
@@ -27,12 +29,16 @@ class ToolEntry:
 
 @dataclass(frozen=True, slots=True)
 class SkillEntry:
-    """A skill. ``problem`` is a code with parameters when it cannot be loaded."""
+    """A skill. ``problem`` is a code with parameters when it cannot be loaded, ``warnings`` are
+    codes of what may not be meant; ``folder`` is what it is switched by."""
 
     name: str
     description: str
     tokens: int
     problem: tuple[str, dict[str, Any]] | None = None
+    folder: str = ""
+    enabled: bool = True
+    warnings: tuple[str, ...] = ()
 
 
 def model_label(info: ModelInfo) -> str:
@@ -44,11 +50,17 @@ async def _nothing() -> list[Any]:
     return []
 
 
+async def _no_switch(folder: str, enabled: bool) -> None:
+    return None
+
+
 @dataclass(slots=True)
 class ChatSources:
     """``count`` estimates the tokens of a text (quick, for short texts). ``local`` says that the
     backend's paths are paths of this computer: then files can be opened and revealed.
-    ``backend`` is None while the workspace is missing; ``missing`` says why, as a code."""
+    ``backend`` is None while the workspace is missing; ``missing`` says why, as a code. ``mcp`` are
+    the session's servers, ``groups`` its tool groups; ``writable`` whether it may change anything,
+    ``scopes`` whether declarations can be for one agent or session."""
 
     workspace_name: str = ""
     workspace_kind: str = "local"
@@ -61,6 +73,12 @@ class ChatSources:
     count: Callable[[str], int] | None = None
     tools: Callable[[], Awaitable[list[ToolEntry]]] = _nothing
     skills: Callable[[], Awaitable[list[SkillEntry]]] = _nothing
+    set_skill: Callable[[str, bool], Awaitable[None]] = _no_switch
+    mcp: McpManager | None = None
+    groups: Callable[[], Sequence[Group]] = tuple
+    trusted: bool = True
+    writable: bool = True
+    scopes: bool = True
 
     def model_label(self, model: str) -> str:
         """A model's name by its id (or its name), with what a person must know of it."""
@@ -90,14 +108,20 @@ def tool_entries(tools: Iterable[Any], count: Callable[[str], int]) -> list[Tool
     return made
 
 
-def skill_entries(skills: Iterable[Any], count: Callable[[str], int]) -> list[SkillEntry]:
-    """Entries of ``core.skills.Skill`` objects; the tokens are those of the line in the prompt."""
+def skill_entries(
+    skills: Iterable[Any], count: Callable[[str], int], off: Collection[str] = ()
+) -> list[SkillEntry]:
+    """Entries of ``core.skills.Skill`` objects; the tokens are those of the line in the prompt.
+    ``off`` are the folders of those that are switched off."""
     return [
         SkillEntry(
             skill.name,
             skill.description,
             count(f"- {skill.name}: {skill.description}"),
             (skill.error, {"name": skill.name, **skill.params}) if skill.error else None,
+            skill.folder,
+            skill.folder not in off,
+            tuple(skill.warnings),
         )
         for skill in skills
     ]

@@ -378,3 +378,17 @@ async def test_browsing_changes_no_byte_and_no_name(name: str, tmp_path: Path) -
         await workspace.refresh()
     assert tree(folder) == before
     assert {p: p.stat().st_mtime_ns for p in [folder, *folder.rglob("*")]} == stamps
+
+
+async def test_a_skill_switched_off_leaves_the_prompt_of_that_agent_alone(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        folder = tmp_path / ".slipway" / "skills" / ".seed" / name
+        folder.mkdir(parents=True)
+        (folder / "SKILL.md").write_text(f"---\nname: {name}\ndescription: Does {name}.\n---\nx\n")
+    async with LocalWorkspace(tmp_path, id="w", trusted=True) as workspace:
+        workspace.set_skills_off("a", ["two"])
+        assert [s.name for s in (await workspace.skills_for_prompt("a")).usable] == ["one"]
+        assert len((await workspace.skills_for_prompt("b")).usable) == 2
+        assert len(await workspace.list_skills(agent_id="a")) == 2  # the person sees all
+        workspace.set_skills_off("a", [])
+        assert len((await workspace.skills_for_prompt("a")).usable) == 2

@@ -194,23 +194,42 @@ def test_sentences_about_the_context() -> None:
 
 
 def test_tools_and_skills_with_what_they_cost(qtbot: QtBot, run: Any) -> None:
+    switched: list[tuple[str, bool]] = []
+
     async def tools() -> list[ToolEntry]:
-        return [ToolEntry("Bash", "Run a command. More.", 1900), ToolEntry("q", "Ask.", 100, "db")]
+        return [ToolEntry("Bash", "Run a command. More.", 1900), ToolEntry("Read", "Read.", 60)]
 
     async def skills() -> list[SkillEntry]:
         problem = ("skill.no_description", {"name": "bad"})
-        return [SkillEntry("good", "Does it.", 40), SkillEntry("bad", "", 10, problem)]
+        on = not switched or switched[-1][1]
+        return [
+            SkillEntry("good", "Does it.", 140, folder="good", enabled=on),
+            SkillEntry("bad", "", 10, problem, folder="bad"),
+        ]
+
+    async def set_skill(folder: str, on: bool) -> None:
+        switched.append((folder, on))
 
     panel = ToolsPanel()
     qtbot.addWidget(panel)
-    panel.bind(ChatSources(tools=tools, skills=skills))
-    qtbot.waitUntil(lambda: panel.model.rowCount() == 7)
+    panel.bind(ChatSources(tools=tools, skills=skills, set_skill=set_skill))
+    qtbot.waitUntil(lambda: panel.model.rowCount() == 2)
+    assert panel.total.text() == "2.1k tokens in every request"
+    assert panel.model.item(1).text() == "Read"
+    assert panel.model.item(0).data(Role.DETAIL) == "Run a command."
+    panel.show_part("skills")
+    listed = panel.skills.model
+    assert listed.item(1).data(Role.TIME) == "not loaded"
+    assert "description" in listed.item(1).toolTip()
+    panel.skills.view.setCurrentIndex(listed.index(1, 0))
+    assert panel.skills.switch.isHidden()
+    assert "cannot know" in panel.skills.notes.text()
+    panel.skills.view.setCurrentIndex(listed.index(0, 0))
+    panel.skills.switch.click()
+    qtbot.waitUntil(lambda: listed.item(0).data(Role.TIME) == "off")
+    assert switched == [("good", False)]
+    assert not panel.skills.switch.isChecked()  # still shown, and off
     assert panel.total.text() == "2.0k tokens in every request"
-    shown = [panel.model.item(r).text() for r in range(7)]
-    assert shown == ["Built in", "Bash", "db", "q", "Skills", "good", "bad"]
-    assert panel.model.item(1).data(Role.DETAIL) == "Run a command."
-    assert panel.model.item(6).data(Role.TIME) == "not loaded"
-    assert "description" in panel.model.item(6).toolTip()
     run(panel.close_tasks())
 
 

@@ -1,4 +1,4 @@
-"""The tools and skills of the agent, and what each costs in the context window."""
+"""What the agent can use: built-in tools, MCP servers, skills, and what each costs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import logging
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QListView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QListView, QStackedWidget, QVBoxLayout, QWidget
 
 from desktop_app.core.errors import SlipwayError
 from desktop_app.core.tasks import Tasks
@@ -19,13 +19,18 @@ from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets.base import Live
 from desktop_app.ui.widgets.card import EmptyState
 from desktop_app.ui.widgets.labels import Label
-from desktop_app.ui.widgets.rows import Role, RowDelegate
+from desktop_app.ui.widgets.rows import Role
+from desktop_app.ui.widgets.toggles import SegmentedControl
+
+from .mcp_panel import McpPanel
+from .skills_panel import SkillsPanel, skill_list
 
 log = logging.getLogger(__name__)
+PARTS = ("tools", "servers", "skills")
 
 
 class ToolsPanel(Live, QWidget):
-    """Two groups of two-line rows: name and tokens, then the description."""
+    """Three parts behind one control."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -35,35 +40,63 @@ class ToolsPanel(Live, QWidget):
         self._sources = ChatSources()
         self._tasks = Tasks(self._failed)
         self.model = QStandardItemModel(self)
-        self.view = QListView()
+        self.view = skill_list(QListView())
         self.view.setModel(self.model)
-        self.view.setItemDelegate(RowDelegate(self.view, two_line=True))
-        self.view.setProperty("ground", "bg")
-        self.view.viewport().setProperty("ground", "bg")
-        self.view.setMouseTracking(True)
-        self.view.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
-        self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.total = Label("", role="caption", tone="muted", wrap=True)
         self._empty = EmptyState("wrench", lambda: tr("No tools"), self._why_empty)
+        self.servers = McpPanel()
+        self.skills = SkillsPanel()
+        self.part = SegmentedControl(lambda: tr("What to show"))
+        self._stack = QStackedWidget()
+        built_in = QWidget()
+        inner = QVBoxLayout(built_in)
+        inner.setContentsMargins(0, 0, 0, 0)
+        inner.addWidget(self.view, 1)
+        inner.addWidget(self._empty, 1)
+        for widget in (built_in, self.servers, self.skills):
+            self._stack.addWidget(widget)
+        self._lay_out()
+        self.part.set_choices(
+            [
+                ("tools", lambda: tr("Built in")),
+                ("servers", lambda: tr("Servers")),
+                ("skills", lambda: tr("Skills")),
+            ]
+        )
+        self.part.changed.connect(self.show_part)
+        self.servers.changed.connect(self._count)
+        self.skills.switched.connect(self._switch_skill)
+        self.retranslate()
+
+    def _lay_out(self) -> None:
         px = theme().px
         column = QVBoxLayout(self)
         column.setContentsMargins(0, px(10), 0, 0)
-        column.setSpacing(px(6))
+        column.setSpacing(px(8))
+        row = QHBoxLayout()
+        row.setContentsMargins(px(12), 0, px(12), 0)
+        row.addWidget(self.part)
+        row.addStretch(1)
+        column.addLayout(row)
         self.total.setContentsMargins(px(16), 0, px(14), 0)
         column.addWidget(self.total)
-        column.addWidget(self.view, 1)
-        column.addWidget(self._empty, 1)
-        self.retranslate()
+        column.addWidget(self._stack, 1)
 
     def _why_empty(self) -> str:
         if self._error is not None:
             return describe(self._error.code, self._error.params).reason
         return tr("This agent can only talk.")
 
+    def show_part(self, part: str) -> None:
+        """ "tools", "servers" or "skills"."""
+        self.part.set_value(part)
+        self._stack.setCurrentIndex(PARTS.index(part))
+
     def bind(self, sources: ChatSources) -> None:
-        """Show what another workspace offers."""
+        """Show what another session's agent has."""
         self._sources = sources
         self._tools, self._skills, self._error = [], [], None
+        self.servers.bind(sources)
         self.retranslate()
         self.refresh()
 
@@ -81,41 +114,45 @@ class ToolsPanel(Live, QWidget):
         self._tools, self._skills, self._error = tools, skills, None
         self.retranslate()
 
+    def _switch_skill(self, folder: str, on: bool) -> None:
+        self._tasks.start(self._switching(self._sources, folder, on), name="switch a skill")
+
+    async def _switching(self, sources: ChatSources, folder: str, on: bool) -> None:
+        try:
+            await sources.set_skill(folder, on)
+        except SlipwayError as error:
+            log.warning("a skill could not be switched: %s", error)
+        if sources is self._sources:
+            await self._load(sources)
+
     def _failed(self, name: str, error: BaseException) -> None:
         log.error("inspector task %s failed", name, exc_info=error)
 
     async def close_tasks(self) -> None:
         await self._tasks.close()
+        await self.servers.close_tasks()
 
     def retranslate(self) -> None:
-        self.view.setAccessibleName(tr("Tools and skills"))
+        self.view.setAccessibleName(tr("Tools"))
         self.model.clear()
-        some = bool(self._tools or self._skills)
-        self.view.setVisible(some)
-        self.total.setVisible(some)
-        self._empty.setVisible(not some)
+        self.view.setVisible(bool(self._tools))
+        self._empty.setVisible(not self._tools)
         self._empty.text.retranslate()
-        n = sum(t.tokens for t in self._tools) + sum(
-            s.tokens for s in self._skills if s.problem is None
-        )
-        self.total.set_source(tr("{n} tokens in every request", n=figures.tokens(n)))
-        groups: dict[str, list[ToolEntry]] = {}
         for tool in self._tools:
-            groups.setdefault(tool.group, []).append(tool)
-        for group, tools in groups.items():
-            self._head(group or tr("Built in"))
-            for tool in tools:
-                self._add_tool(tool)
-        if self._skills:
-            self._head(tr("Skills"))
-            for skill in self._skills:
-                self._add_skill(skill)
+            self._add_tool(tool)
+        self.skills.show_skills(self._skills)
+        self._count()
 
-    def _head(self, words: str) -> None:
-        item = QStandardItem(words)
-        item.setData(True, Role.HEADER)
-        item.setFlags(Qt.ItemFlag.ItemIsEnabled)
-        self.model.appendRow(item)
+    def _count(self) -> None:
+        """What all of it costs: groups that are off cost nothing."""
+        off = {group.name for group in self._sources.groups() if not group.active}
+        n = sum(t.tokens for t in self._tools)
+        n += sum(s.tokens for s in self._skills if s.problem is None and s.enabled)
+        for server in self.servers.servers:
+            if server.name not in off:
+                n += sum(self.servers.tokens(t) for t in server.tools if t.enabled)
+        self.total.set_source(tr("{n} tokens in every request", n=figures.tokens(n)))
+        self.total.setVisible(n > 0)
 
     def _add_tool(self, tool: ToolEntry) -> None:
         item = QStandardItem(tool.name)
@@ -125,21 +162,4 @@ class ToolsPanel(Live, QWidget):
         item.setData(True, Role.STRONG)
         item.setToolTip(tool.description)
         item.setData(f"{tool.name}, {tool.description}", Qt.ItemDataRole.AccessibleTextRole)
-        self.model.appendRow(item)
-
-    def _add_skill(self, skill: SkillEntry) -> None:
-        item = QStandardItem(skill.name)
-        item.setData(True, Role.STRONG)
-        if skill.problem is None:
-            item.setData("book-open", Role.ICON)
-            item.setData(first_sentence(skill.description), Role.DETAIL)
-            item.setData(figures.tokens(skill.tokens), Role.TIME)
-            item.setToolTip(skill.description)
-        else:
-            words = describe(*skill.problem)
-            item.setData("triangle-alert", Role.ICON)
-            item.setData("warning", Role.ICON_TOKEN)
-            item.setData(words.reason or words.title, Role.DETAIL)
-            item.setData(tr("not loaded"), Role.TIME)
-            item.setToolTip("\n".join(w for w in (words.title, words.reason, words.fix) if w))
         self.model.appendRow(item)

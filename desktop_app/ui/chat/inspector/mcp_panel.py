@@ -1,0 +1,221 @@
+"""The MCP servers of the session: how each is, its tools with switches, adding and removing."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Awaitable, Callable
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+
+from desktop_app.core.errors import SlipwayError
+from desktop_app.core.mcp.manager import McpManager, ServerView, ToolView
+from desktop_app.core.mcp.tools import usable_schema
+from desktop_app.core.tasks import Tasks
+from desktop_app.ui.bridge import confirm, show
+from desktop_app.ui.chat.sources import ChatSources
+from desktop_app.ui.errors import describe
+from desktop_app.ui.i18n import tr
+from desktop_app.ui.theme import theme
+from desktop_app.ui.widgets.base import Live
+from desktop_app.ui.widgets.buttons import Button
+from desktop_app.ui.widgets.card import Act, EmptyState
+from desktop_app.ui.widgets.labels import Label
+
+from .add_server import AddServerDialog
+from .server_card import ServerCard
+
+log = logging.getLogger(__name__)
+QUIET_MS = 60  # changes that come together are shown together
+
+
+class McpPanel(Live, QWidget):
+    """``changed`` when the servers or what they cost moved; ``servers`` and ``tokens`` then say."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._sources = ChatSources()
+        self._unlisten: Callable[[], None] | None = None
+        self._counted: dict[str, tuple[object, int]] = {}
+        self._tasks = Tasks(self._failed)
+        self.servers: list[ServerView] = []
+        self.cards: list[ServerCard] = []
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(QUIET_MS)
+        self._timer.timeout.connect(self.refresh)
+        px = theme().px
+        self.error = Label("", role="small", tone="danger", wrap=True, select=True)
+        self.note = Label("", role="small", tone="muted", wrap=True)
+        self.add_button = Button(lambda: tr("Add server…"), glyph="plus", small=True)
+        self.add_button.clicked.connect(self.add)
+        act = Act("add", lambda: tr("Add server…"), glyph="plus")
+        self.empty = EmptyState("plug", lambda: tr("No MCP servers"), self._why_empty, [act])
+        self.empty.action.connect(lambda _: self.add())
+        inside = QWidget()
+        inside.setProperty("ground", "bg")
+        self._column = QVBoxLayout(inside)
+        self._column.setContentsMargins(px(12), px(4), px(12), px(12))
+        self._column.setSpacing(px(8))
+        self._column.addWidget(self.error)
+        self._column.addWidget(self.note)
+        self._column.addWidget(self.add_button)
+        self._column.addStretch(1)
+        self.area = QScrollArea()
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area.setWidgetResizable(True)
+        self.area.setWidget(inside)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.area, 1)
+        column.addWidget(self.empty, 1)
+        self._fill()
+
+    def _why_empty(self) -> str:
+        return tr("A server gives the agent further tools. It starts with the next message.")
+
+    @property
+    def manager(self) -> McpManager | None:
+        return self._sources.mcp
+
+    def bind(self, sources: ChatSources) -> None:
+        """Show another session's servers."""
+        if self._unlisten is not None:
+            self._unlisten()
+            self._unlisten = None
+        self._sources, self.servers = sources, []
+        self.error.set_source("")
+        if sources.mcp is not None:
+            self._unlisten = sources.mcp.listen(self._timer.start)
+        self._fill()
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Ask for the servers again."""
+        if self.manager is not None:
+            self._tasks.replace(self._load(self.manager), name="servers")
+
+    async def _load(self, manager: McpManager) -> None:
+        servers = await manager.servers()
+        if manager is self.manager:
+            self.servers = servers
+            self._fill()
+            self.changed.emit()
+
+    def tokens(self, tool: ToolView) -> int:
+        """What a tool costs in every request."""
+        known = self._counted.get(tool.name)
+        if known is not None and known[0] is tool.remote:
+            return known[1]
+        schema = {
+            "name": tool.name,
+            "description": tool.remote.description,
+            "parameters": usable_schema(tool.remote.schema),
+        }
+        count = self._sources.count or (lambda text: len(text) // 4)
+        n = count(json.dumps(schema, ensure_ascii=False))
+        self._counted[tool.name] = (tool.remote, n)
+        return n
+
+    def retranslate(self) -> None:
+        if hasattr(self, "area"):
+            self._fill()
+
+    def _fill(self) -> None:
+        some = bool(self.servers)
+        self.area.setVisible(some)
+        self.empty.setVisible(not some)
+        self.error.setVisible(bool(self.error.text()))
+        off = [g.name for g in self._sources.groups() if not g.active]
+        self.note.set_source(
+            tr("There are many tools: the agent switches servers on when it needs them.")
+            if off
+            else ""
+        )
+        self.note.setVisible(bool(off))
+        while len(self.cards) > len(self.servers):
+            self.cards.pop().deleteLater()
+        while len(self.cards) < len(self.servers):
+            card = ServerCard(self.tokens)
+            card.enabled.connect(lambda name, on: self._do(lambda m: m.set_enabled(name, on)))
+            card.toolEnabled.connect(
+                lambda name, tool, on: self._do(lambda m: m.set_tool_enabled(name, tool, on))
+            )
+            card.restart.connect(self._restart)
+            card.remove.connect(self._remove)
+            self.cards.append(card)
+            self._column.insertWidget(len(self.cards) + 1, card)
+        live, trusted = self._sources.writable, self._sources.trusted
+        self.add_button.setEnabled(live)
+        for card, view in zip(self.cards, self.servers, strict=True):
+            card.show_view(view, trusted=trusted, live=live)
+
+    # -- what a person does -------------------------------------------------------------------
+
+    def _do(self, change: Callable[[McpManager], Awaitable[None]]) -> None:
+        if self.manager is not None:
+            self._tasks.start(self._changing(self.manager, change), name="change servers")
+
+    async def _changing(
+        self, manager: McpManager, change: Callable[[McpManager], Awaitable[None]]
+    ) -> None:
+        try:
+            await change(manager)
+            self.error.set_source("")
+        except SlipwayError as error:
+            words = describe(error.code, error.params)
+            self.error.set_source(" ".join(w for w in (words.title, words.reason, words.fix) if w))
+        await self._load(manager)
+
+    def _restart(self, name: str) -> None:
+        if self.manager is not None:
+            try:
+                self.manager.restart(name)
+            except KeyError:  # it went away between two looks
+                self.refresh()
+
+    def _remove(self, name: str) -> None:
+        self._tasks.start(self._ask_remove(name), name="remove server")
+
+    async def _ask_remove(self, name: str) -> None:
+        sure = await confirm(
+            self.window(),
+            title=tr("Remove the server “{name}”?", name=name),
+            text=tr("Its entry, with its variables and headers, is taken out of .mcp."),
+            action=tr("Remove"),
+            danger=True,
+        )
+        if sure:
+            self._do(lambda m: m.remove(name))
+
+    def add(self) -> None:
+        """Ask what to add, and add it."""
+        if self.manager is not None and self._sources.writable:
+            self._tasks.start(self._ask(self.manager), name="add server")
+
+    async def _ask(self, manager: McpManager) -> None:
+        names = [view.name for view in self.servers]
+        dialog = AddServerDialog(self.window(), names, scopes=self._sources.scopes)
+        accepted = await show(dialog, keep=True)
+        server, scope = dialog.server(), dialog.scope()
+        dialog.deleteLater()
+        if accepted:
+
+            async def add(manager: McpManager) -> None:
+                await manager.add(server, scope)
+                await manager.start()
+
+            await self._changing(manager, add)
+
+    def _failed(self, name: str, error: BaseException) -> None:
+        log.error("inspector task %s failed", name, exc_info=error)
+
+    async def close_tasks(self) -> None:
+        if self._unlisten is not None:
+            self._unlisten()
+            self._unlisten = None
+        self._timer.stop()
+        await self._tasks.close()

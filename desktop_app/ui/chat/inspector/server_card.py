@@ -1,0 +1,194 @@
+"""One MCP server: its state, why it does not run, its tools, what it wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from desktop_app.core.mcp.manager import ServerView, ToolView
+from desktop_app.ui.chat import figures
+from desktop_app.ui.chat.foreign import visible
+from desktop_app.ui.i18n import tr
+from desktop_app.ui.theme import theme
+from desktop_app.ui.widgets.badge import StateGlyph
+from desktop_app.ui.widgets.buttons import Button
+from desktop_app.ui.widgets.card import Card
+from desktop_app.ui.widgets.labels import ElidedLabel, Label
+from desktop_app.ui.widgets.toggles import Switch
+
+from . import mcp_words
+
+OUTPUT_LINES = 12
+
+
+class _ToolRow(QWidget):
+    """A switch with the tool's name, and its tokens."""
+
+    def __init__(self, tokens: str) -> None:
+        super().__init__()
+        self.tool: ToolView | None = None
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme().px(8))
+        self.name = ElidedLabel("", role="mono-small")
+        self.switch = Switch(name=lambda: tr("Use {name}", name=self.name.text()))
+        self.tokens = Label(tokens, role="caption", tone="muted")
+        row.addWidget(self.switch)
+        row.addWidget(self.name, 1)
+        row.addWidget(self.tokens)
+
+    def show_tool(self, tool: ToolView, *, live: bool) -> None:
+        self.tool = tool
+        self.name.set_source(visible(tool.remote.name)[0])
+        self.name.set_tone("text" if tool.enabled else "muted")
+        self.switch.setChecked(tool.enabled)
+        self.switch.setEnabled(live)
+        self.switch.retranslate()
+        self.setToolTip(f"{tool.name}\n{visible(tool.remote.description)[0][:600]}".strip())
+
+
+class ServerCard(Card):
+    """``enabled(name, on)``, ``toolEnabled(server, tool, on)``, ``restart(name)``,
+    ``remove(name)`` tell what a person asks for; ``show_view`` shows what came of it."""
+
+    enabled = Signal(str, bool)
+    toolEnabled = Signal(str, str, bool)
+    restart = Signal(str)
+    remove = Signal(str)
+
+    def __init__(self, tokens: Callable[[ToolView], int], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._tokens = tokens
+        self.view: ServerView | None = None
+        self._trusted = self._live = True
+        self._rows: list[_ToolRow] = []
+        px = theme().px
+        self.glyph = StateGlyph("idle")
+        self.name = ElidedLabel("", role="semibold")
+        self.cost = Label("", role="caption", tone="muted")
+        self.switch = Switch(name=lambda: tr("Use {name}", name=self.name.text()))
+        self.where = ElidedLabel("", role="mono-small", tone="muted")
+        self.state = Label("", role="small", tone="muted", wrap=True)
+        self.reason = Label("", role="small", wrap=True, select=True)
+        self.fix = Label("", role="small", tone="muted", wrap=True)
+        self.bad = Label("", role="caption", tone="warning", wrap=True)
+        self.output = Label("", role="mono-small", tone="muted", wrap=True, select=True)
+        self._tools = QWidget()
+        self._tool_column = QVBoxLayout(self._tools)
+        self._tool_column.setContentsMargins(0, px(2), 0, px(2))
+        self._tool_column.setSpacing(px(4))
+        column = self.body
+        column.setContentsMargins(px(12), px(10), px(12), px(8))
+        column.setSpacing(px(4))
+        head = QHBoxLayout()
+        head.setSpacing(px(8))
+        for widget in (self.glyph, self.name, self.cost, self.switch):
+            head.addWidget(widget, int(widget is self.name))
+        column.addLayout(head)
+        for widget in (self.where, self.state, self.reason, self.fix):
+            column.addWidget(widget)
+        column.addLayout(self._buttons())
+        for widget in (self._tools, self.bad, self.output):
+            column.addWidget(widget)
+        self._tools.hide()
+        self.output.hide()
+        self.switch.clicked.connect(lambda on: self.enabled.emit(self._name(), on))
+
+    def _buttons(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(theme().px(4))
+        row.setContentsMargins(-theme().px(8), 0, 0, 0)
+        self.tools_button = Button(lambda: tr("Tools"), variant="ghost", small=True)
+        self.output_button = Button(lambda: tr("Output"), variant="ghost", small=True)
+        self.restart_button = Button(lambda: tr("Restart"), variant="ghost", small=True)
+        self.remove_button = Button(lambda: tr("Remove"), variant="ghost", small=True)
+        for button in (
+            self.tools_button,
+            self.output_button,
+            self.restart_button,
+            self.remove_button,
+        ):
+            row.addWidget(button)
+        row.addStretch(1)
+        self.tools_button.clicked.connect(lambda: self._toggle(self._tools))
+        self.output_button.clicked.connect(lambda: self._toggle(self.output))
+        self.restart_button.clicked.connect(lambda: self.restart.emit(self._name()))
+        self.remove_button.clicked.connect(lambda: self.remove.emit(self._name()))
+        return row
+
+    def _name(self) -> str:
+        return self.view.name if self.view is not None else ""
+
+    def _toggle(self, part: QWidget) -> None:
+        part.setVisible(part.isHidden())
+        self._render()
+
+    def show_view(self, view: ServerView, *, trusted: bool, live: bool) -> None:
+        """``live``: the session may change things; else it is only shown."""
+        self.view, self._trusted, self._live = view, trusted, live
+        self._render()
+
+    def retranslate(self) -> None:
+        super().retranslate()
+        if self.view is not None:
+            self._render()
+
+    def _render(self) -> None:
+        view = self.view
+        if view is None:
+            return
+        words, usable = mcp_words.trouble(view), view.problem is None
+        self.glyph.set_state(mcp_words.glyph(view), "")
+        self.name.set_source(visible(view.name)[0] or tr("(no name)"))
+        self.where.set_source(visible(view.where)[0])
+        self.where.setVisible(bool(view.where))
+        self.state.set_source(mcp_words.state(view, trusted=self._trusted))
+        self.reason.set_source(_sentence(words.title, words.reason) if words else "")
+        self.fix.set_source(words.fix if words else "")
+        for label in (self.reason, self.fix):
+            label.setVisible(bool(label.text()))
+        self.switch.setVisible(usable)
+        self.switch.setEnabled(self._live)
+        self.switch.setChecked(view.enabled)
+        self.switch.retranslate()
+        cost = sum(self._tokens(t) for t in view.tools if t.enabled)
+        self.cost.set_source(figures.tokens(cost) if cost else "")
+        self.tools_button.setVisible(bool(view.tools))
+        self.output_button.setVisible(bool(view.stderr.strip()))
+        self.restart_button.setVisible(usable and view.state in ("ok", "waiting", "failed"))
+        self.remove_button.setVisible(usable and self._live)
+        self.bad.set_source(
+            "\n".join(
+                tr("“{name}” is left out: {reason}", name=visible(n)[0] or "?", reason=reason)
+                for n, reason in ((n, mcp_words.bad_tool(code)) for n, code in view.status.bad[:8])
+            )
+        )
+        self.bad.setVisible(bool(view.status.bad) and not self._tools.isHidden())
+        tail = "\n".join(view.stderr.strip().splitlines()[-OUTPUT_LINES:])
+        self.output.set_source(visible(tail)[0])
+        if not self._tools.isHidden():
+            self._fill_tools(view)
+        self.setAccessibleName(f"{self.name.text()}, {self.state.text()}")
+
+    def _fill_tools(self, view: ServerView) -> None:
+        while len(self._rows) > len(view.tools):
+            self._rows.pop().deleteLater()
+        for place, tool in enumerate(view.tools):
+            tokens = figures.tokens(self._tokens(tool))
+            if place == len(self._rows):
+                row = _ToolRow(tokens)
+                row.switch.clicked.connect(lambda on, row=row: self._tool_switched(row, on))
+                self._rows.append(row)
+                self._tool_column.addWidget(row)
+            self._rows[place].tokens.set_source(tokens)
+            self._rows[place].show_tool(tool, live=self._live)
+
+    def _tool_switched(self, row: _ToolRow, on: bool) -> None:
+        if row.tool is not None:
+            self.toolEnabled.emit(self._name(), row.tool.remote.name, on)
+
+
+def _sentence(title: str, reason: str) -> str:
+    return tr("{title}. {reason}", title=title, reason=reason) if reason else title

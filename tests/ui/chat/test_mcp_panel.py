@@ -1,0 +1,197 @@
+"""The panel of MCP servers over real servers: states, switches, adding, removing."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLineEdit
+from pytestqt.qtbot import QtBot
+
+from desktop_app.core.mcp.manager import McpManager
+from desktop_app.core.mcp.runner import Runner
+from desktop_app.core.workspaces.local_workspace import LocalWorkspace
+from desktop_app.ui import i18n
+from desktop_app.ui.chat.inspector.add_server import AddServerDialog
+from desktop_app.ui.chat.inspector.mcp_panel import McpPanel
+from desktop_app.ui.chat.inspector.server_card import ServerCard
+from desktop_app.ui.chat.sources import ChatSources
+from desktop_app.ui.widgets import ConfirmDialog
+from tests.helpers.mcp import QUICK, command, declare, entry
+
+
+class Stage:
+    """A panel over the servers of one folder."""
+
+    def __init__(self, folder: Path, run: Any, qtbot: QtBot, trusted: bool = True) -> None:
+        self.root = folder / ".slipway"
+        self.run, self.qtbot = run, qtbot
+        self.runner = Runner()
+        self.workspace = LocalWorkspace(folder, id="w", trusted=trusted)
+        run(self.workspace.initialize())
+        self.panel = McpPanel()
+        qtbot.addWidget(self.panel)
+        self.panel.resize(320, 900)
+
+    def up(self, **sources: Any) -> McpManager:
+        async def made() -> McpManager:
+            return McpManager(self.workspace, self.runner, "a", "s", QUICK)
+
+        self.manager = self.run(made())
+        self.panel.bind(ChatSources(mcp=self.manager, count=len, **sources))
+        self.run(self.manager.start(), 20_000)
+        return self.manager
+
+    def card(self, name: str) -> ServerCard:
+        return next(c for c in self.panel.cards if c.view is not None and c.view.name == name)
+
+    def until(self, done: Callable[[], bool], ms: int = 20_000) -> None:
+        self.qtbot.waitUntil(done, timeout=ms)
+
+    def states(self) -> dict[str, str]:
+        return {view.name: view.state for view in self.panel.servers}
+
+    def close(self) -> None:
+        self.run(self.panel.close_tasks())
+        self.run(self.manager.close(), 15_000)
+        self.run(self.runner.close(), 15_000)
+        self.run(self.workspace.close())
+
+
+@pytest.fixture
+def stage(tmp_path: Path, run: Any, qtbot: QtBot) -> Iterator[Stage]:
+    made = Stage(tmp_path, run, qtbot)
+    yield made
+    made.close()
+
+
+def test_each_server_says_how_it_is_and_why(stage: Stage) -> None:
+    declare(
+        stage.root,
+        entry("good", "raw.py", "bad_items"),
+        entry("broken", "raw.py", "dies_at_once"),
+        entry("off", "raw.py", "plain", disabled=True),
+        {"name": "no config"},
+    )
+    stage.up()
+    stage.until(lambda: stage.states().get("broken") == "failed")
+    stage.until(lambda: stage.states().get("good") == "ok")
+    good, broken, off = (stage.card(name) for name in ("good", "broken", "off"))
+    assert good.state.text() == "Connected, 4 tools"
+    assert broken.state.text() == "Failed"
+    assert "cannot read the token" in broken.reason.text()
+    assert off.state.text() == "Switched off"
+    assert not off.switch.isChecked()
+    bad = stage.card("no config")
+    assert bad.switch.isHidden()
+    assert bad.state.text() == "Cannot be used"
+    broken.output_button.click()
+    assert "cannot read the token" in broken.output.text()
+    good.tools_button.click()
+    assert [row.name.text() for row in good._rows] == ["good", "odd_hints", "bare", "refs"]
+    assert "its schema is missing" in good.bad.text()
+    i18n.set_language("zh_CN")
+    stage.until(lambda: good.state.text() == "已连接，4 个工具")
+    i18n.set_language("en")
+
+
+def test_switches_reach_the_file_and_the_servers(stage: Stage) -> None:
+    path = declare(stage.root, entry("raw", "raw.py", "plain"))
+    manager = stage.up()
+    stage.until(lambda: stage.states() == {"raw": "ok"})
+    card = stage.card("raw")
+    card.tools_button.click()
+    die = next(row for row in card._rows if row.name.text() == "die")
+    die.switch.click()
+    stage.until(lambda: "mcp__raw__die" not in [t.name for t in manager.tools()])
+    stage.until(lambda: not die.switch.isChecked())
+    card.switch.click()
+    stage.until(lambda: stage.states() == {"raw": "off"})
+    declared = json.loads(path.read_text())["mcps"][""][""][0]
+    assert (declared["disabled"], declared["disable_tools"]) == (True, ["die"])
+    card.switch.click()
+    stage.until(lambda: stage.states() == {"raw": "ok"})
+
+
+def test_a_file_that_changed_under_us_is_told(stage: Stage) -> None:
+    path = declare(stage.root, entry("raw", "raw.py", "plain"))
+    stage.up()
+    stage.until(lambda: stage.states() == {"raw": "ok"})
+    path.write_text("{")
+    stage.card("raw").switch.click()
+    stage.until(lambda: not stage.panel.error.isHidden())
+    assert "was not changed" in stage.panel.error.text()
+    assert path.read_text() == "{"
+
+
+def _dialog(kind: type) -> Any:
+    return next((w for w in QApplication.topLevelWidgets() if isinstance(w, kind)), None)
+
+
+def test_adding_and_removing(stage: Stage) -> None:
+    stage.panel.show()
+    stage.up()
+    stage.until(lambda: not stage.panel.empty.isHidden())
+    stage.panel.add()
+    stage.until(lambda: _dialog(AddServerDialog) is not None)
+    dialog: AddServerDialog = _dialog(AddServerDialog)
+    dialog.what.edit.setText(shlex.join(command("raw.py", "plain")))
+    assert dialog.name.text() == "raw"
+    assert "Would run" in dialog.note.text()
+    dialog.hidden.edit.setText("TOKEN=very secret")
+    assert dialog.hidden.edit.echoMode() == QLineEdit.EchoMode.Password
+    QTest.mouseClick(dialog.ok, Qt.MouseButton.LeftButton)
+    stage.until(lambda: stage.states() == {"raw": "ok"})
+    entry_made = json.loads((stage.root / ".mcp").read_text())["mcps"][""][""][0]
+    assert entry_made["mcp_config"]["env"] == {"TOKEN": "very secret"}
+    assert (stage.root / ".gitignore").exists()
+    card = stage.card("raw")
+    shown = " ".join(label.text() for label in (card.where, card.state, card.reason))
+    assert "secret" not in shown
+    card.remove_button.click()
+    stage.until(lambda: _dialog(ConfirmDialog) is not None)
+    _dialog(ConfirmDialog).accept()
+    stage.until(lambda: stage.panel.servers == [])
+    assert json.loads((stage.root / ".mcp").read_text())["mcps"][""][""] == []
+
+
+def test_what_cannot_be_added_is_said_in_the_dialog(qtbot: QtBot) -> None:
+    dialog = AddServerDialog(None, ["taken"])
+    qtbot.addWidget(dialog)
+    assert not dialog.ok.isEnabled()
+    dialog.what.edit.setText("https://docs.example.org/mcp?key=1")
+    assert dialog.name.text() == "docs-example-org"
+    dialog.name.edit.setText("taken")
+    dialog._accept()
+    assert dialog.result() == 0
+    assert dialog.name._reason.text() == "This name is taken."
+    dialog.name.edit.setText("bad name")
+    dialog._accept()
+    assert "Letters" in dialog.name._reason.text()
+    dialog.name.edit.setText("docs")
+    dialog.pairs.setPlainText("Authorization: Bearer x\nnonsense")
+    dialog._accept()
+    assert "NAME=value" in dialog.hidden._reason.text()
+    dialog.pairs.setPlainText("Authorization: Bearer x")
+    dialog._accept()
+    assert dialog.result() == 1
+    made = dialog.server()
+    assert made.headers == {"Authorization": "Bearer x"}
+    assert made.url == "https://docs.example.org/mcp?key=1"
+    assert dialog.scope() == "workspace"
+
+
+def test_a_session_that_is_only_read_changes_nothing(stage: Stage) -> None:
+    declare(stage.root, entry("raw", "raw.py", "plain"))
+    stage.up(writable=False)
+    stage.until(lambda: stage.states() == {"raw": "ok"})
+    card = stage.card("raw")
+    assert not card.switch.isEnabled()
+    assert card.remove_button.isHidden()
+    assert not stage.panel.add_button.isEnabled()
