@@ -1,0 +1,113 @@
+"""The facade without a window: what lists show, what opening reports, what changes are told."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from desktop_app.core.agent.conversation import SessionConversation
+from desktop_app.core.catalog import WorkspacesChanged
+from desktop_app.core.messages import Msg
+from desktop_app.core.models.scripted import Say, ScriptedModel
+from desktop_app.core.paths import paths
+from desktop_app.core.service import Slipway
+from desktop_app.core.sessions.base import SessionKey
+from tests.helpers.sessions import collect
+
+SAMPLES = Path(__file__).resolve().parents[1] / "data" / "samples"
+failures: list[str] = []
+
+
+@pytest.fixture
+async def service(tmp_path: Path) -> AsyncIterator[Slipway]:
+    failures.clear()
+    made = await Slipway.open(
+        paths(tmp_path / "home"), on_error=lambda name, error: failures.append(f"{name}: {error}")
+    )
+    model = ScriptedModel([[Say("Yes.")]], titles=[[Say("Talk")]], forever=True)
+    made.models.add(model.info, lambda: model)
+    made.default_model = model.info.id
+    yield made
+    assert await made.close() == []
+    assert failures == []
+
+
+async def test_our_own_sessions_never_show_as_another_programs(
+    service: Slipway, tmp_path: Path
+) -> None:
+    folder = tmp_path / "ws"
+    shutil.copytree(SAMPLES / "gen-c-2.0.11", folder)
+    info = await service.add_folder(str(folder), trusted=True)
+    key = await service.new_session(info.id)
+    workspace = await service.workspace(info.id)
+    await workspace.offload_context(key.session_id, [Msg.user("left the context")])
+    await service.trash_session(key)
+    (listed,) = await service.list_workspaces()
+    assert [s.key.session_id for s in listed.sessions if s.foreign] == ["session-abc"]
+    assert [s for s in listed.sessions if not s.foreign] == []
+
+
+async def test_two_workspaces_may_have_foreign_sessions_of_one_name(
+    service: Slipway, tmp_path: Path
+) -> None:
+    for name in ("one", "two"):
+        shutil.copytree(SAMPLES / "gen-c-2.0.11", tmp_path / name)
+        await service.add_folder(str(tmp_path / name), trusted=False)
+    (tmp_path / "two" / "sessions" / "session-abc" / "context.jsonl").write_text(
+        '{"name":"user","role":"user","id":"m","content":[{"type":"text","text":"only here"}]}\n'
+    )
+    found = {}
+    for ws in await service.list_workspaces():
+        talk = await service.conversation(ws.sessions[0].key)
+        found[ws.info.name] = b"".join(e.raw for e in (await talk.history()).entries)
+    assert b"only here" in found["two"]
+    assert b"only here" not in found["one"]
+
+
+async def test_what_cannot_be_opened_is_told_to_who_asked_alone(service: Slipway) -> None:
+    with pytest.raises(KeyError):
+        await service.conversation(SessionKey("local", "default", "../../x"))
+    with pytest.raises(KeyError):
+        await service.conversation(SessionKey("local", "foreign:nowhere", "x"))
+    assert failures == []
+
+
+async def test_a_folder_that_goes_and_comes_is_told_once_each(
+    service: Slipway, tmp_path: Path
+) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    info = await service.add_folder(str(folder), trusted=True)
+    await service.list_workspaces()
+    told: list[object] = []
+    service.listen(told.append)
+    await service.look_again([info.id, "nobody"])
+    assert told == []
+    folder.rename(tmp_path / "away")
+    for _ in range(3):
+        await service.look_again([info.id])
+    assert told == [WorkspacesChanged(info.id)]
+    (tmp_path / "away").rename(folder)
+    await service.look_again([info.id])
+    assert told == [WorkspacesChanged(info.id)] * 2
+    assert (await service.workspace(info.id)).info.state == "ready"
+
+
+async def test_take_over_fences_the_other(service: Slipway, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    info = await service.add_folder(str(folder), trusted=True)
+    key = await service.new_session(info.id)
+    held = await service.store.open(key)
+    assert held.info.writable
+    read = await service.conversation(key)
+    assert read.why_readonly is not None
+    assert read.why_readonly[0] == "journal.in_use"
+    taken = await service.take_over(key)
+    assert isinstance(taken, SessionConversation)
+    await collect(taken.send("mine now"))
+    assert taken.state.context[-1].text() == "Yes."
+    await held.close()
