@@ -14,6 +14,7 @@ from PySide6.QtCore import Qt
 from desktop_app.app import Program, make_application
 from desktop_app.core import events as ev
 from desktop_app.core.loopwatch import LoopWatch
+from desktop_app.ui.chat.items import CompactionItem
 from desktop_app.ui.loop import AppEventLoop
 
 from .hands import Hands, TourError
@@ -116,7 +117,13 @@ async def _first(hands: Hands, program: Program, watch: LoopWatch) -> None:
 
     await _approval(hands)
     await _fill(hands)
+    rows = [item.id for item in hands.vm.items() if isinstance(item, CompactionItem)]
+    if not rows:
+        raise TourError("no row tells of the compaction")
+    hands.window.chat.show_row(rows[-1])
     await hands.step("compacted", "09-compacted")
+    if (view := hands.window.chat.view) is not None:
+        view.jump_to_end()
 
     window.open_inspector("context")
     await hands.ask("Read contracts/framework-agreement.txt")

@@ -128,15 +128,18 @@ class ContextEngine:
         return account
 
     async def breakdown(self) -> Breakdown:
-        """Who uses the window now. A long session is counted once in a thread; later calls only
-        look at what is new."""
-        account = self.account()
-        if self._counted is account:
+        """Who uses the window now. The first call loads the model and counts the whole session in
+        a thread; later ones only look at what is new."""
+        if self._counted is not None and self._counted is (account := self.account()):
             return account.breakdown(self.prompt())
         async with self._counting:
-            breakdown = await asyncio.to_thread(lambda: account.breakdown(self.prompt()))
-            self._counted = account
-            return breakdown
+            return await asyncio.to_thread(self._count)
+
+    def _count(self) -> Breakdown:
+        account = self.account()
+        breakdown = account.breakdown(self.prompt())
+        self._counted = account
+        return breakdown
 
     def observe(self, usage: Usage | None) -> None:
         """The provider's count of the call that was just made."""
