@@ -452,6 +452,7 @@ class SessionConversation:
         )
         await Turn(parts, reply_id, self._stream.emit).drive(resumed=resumed)
         await self._name_it()
+        await self.log.save_snapshot()
 
     async def _hint_to_go_on(self, reply_id: str) -> None:
         """An answer that broke off in a text needs a word after it: models expect to be spoken to

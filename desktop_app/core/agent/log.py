@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Callable, Sequence
 
 from desktop_app.core import events as ev
 from desktop_app.core.errors import SlipwayError
 from desktop_app.core.sessions.base import Journal, NewRecord, OpUpdate, Record
 
+from . import snapshot
 from .fold import Folded, Folder
 
+logger = logging.getLogger(__name__)
 SNAPSHOT_PAGE = 2000
 
 
@@ -25,19 +29,40 @@ class SessionLog:
         self.written: list[Callable[[Sequence[Record]], None]] = []  # told of each append
         self._unsaved: list[tuple[tuple[NewRecord, ...], tuple[OpUpdate, ...]]] = []
         self._folder = Folder(journal.info.key.session_id)
+        self._snapshot = 0  # the record that the newest snapshot reaches
 
     @property
     def now(self) -> Folded:
         return self._folder.now
 
     async def load(self) -> None:
-        """Replay the journal in pages, so that the loop is never held for long."""
-        import asyncio
-
+        """Take the newest snapshot and replay what came after it, in pages and beside the loop. The
+        cost of opening depends on what is live, not on how long the session is."""
         after = 0
+        found = await self.journal.snapshot()
+        if found is not None and found[0] <= self.journal.info.head:
+            seq, data = found
+            known = await asyncio.to_thread(snapshot.load, data, seq)
+            if known is not None:
+                self._folder.now, after = known, seq
+        self._snapshot = after
         while page := await self.journal.read(after=after, limit=SNAPSHOT_PAGE):
             after = page[-1].seq
             await asyncio.to_thread(self._folder.replay, page)
+
+    async def save_snapshot(self) -> None:
+        """Write a snapshot when enough has come since the last one. Call it while no turn works on
+        the state; a failure costs only time at the next opening."""
+        head = self.now.head
+        if head - self._snapshot < snapshot.EVERY:
+            return
+        try:
+            data = await asyncio.to_thread(snapshot.dump, self.now)
+            await self.journal.put_snapshot(head, data)
+        except SlipwayError as error:
+            logger.info("no snapshot was written: %s", error)
+            return
+        self._snapshot = head
 
     async def follow(self) -> list[Record]:
         """Apply what another process has written since."""

@@ -1,0 +1,69 @@
+"""A folded session as bytes, so that opening does not replay everything there ever was.
+
+A snapshot is a projection of the records up to a sequence number, never the truth: one that does
+not fit this version, or cannot be read, is passed over and the journal replayed instead.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import logging
+from typing import Any
+
+from desktop_app.core.context.applying import record_from
+from desktop_app.core.state import AgentState
+
+from .fold import Folded, Waiting
+
+logger = logging.getLogger(__name__)
+
+VERSION = 1  # of what a record means to the fold: raise it when a handler changes
+EVERY = 200  # records between two snapshots
+
+
+def dump(now: Folded) -> bytes:
+    """``now`` as JSON. Nothing may change it meanwhile."""
+    body: dict[str, Any] = {
+        "v": VERSION,
+        "state": json.loads(now.state.to_json()),
+        "waiting": [dataclasses.asdict(w) for w in now.waiting.values()],
+        "compactions": [dataclasses.asdict(c) for c in now.compactions],
+        "undo_blobs": [[gen, sha] for gen, sha in now.undo_blobs.items()],
+    }
+    for name in _PLAIN:
+        body[name] = getattr(now, name)
+    return json.dumps(body, ensure_ascii=True, separators=(",", ":")).encode()
+
+
+_PLAIN = (
+    "title",
+    "titled_by",
+    "model",
+    "config",
+    "open_reply",
+    "decided",
+    "files",
+    "attempts",
+    "head",
+    "last_us",
+    "turns",
+)
+
+
+def load(data: bytes, seq: int) -> Folded | None:
+    """The session at ``seq``; None when the bytes are of another version or damaged."""
+    try:
+        body = json.loads(data)
+        if body.get("v") != VERSION or body.get("head") != seq:
+            return None
+        now = Folded(AgentState.model_validate(body["state"]))
+        for name in _PLAIN:
+            setattr(now, name, body[name])
+        now.waiting = {w["op_id"]: Waiting(**w) for w in body["waiting"]}
+        now.compactions = [record_from(c) for c in body["compactions"]]
+        now.undo_blobs = {int(gen): str(sha) for gen, sha in body["undo_blobs"]}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        logger.warning("a snapshot is passed over: %s", error)
+        return None
+    return now
