@@ -1,4 +1,4 @@
-"""Read: a window of a text file, or a picture."""
+"""Read: a window of a text file, the text of a PDF, or a picture."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from desktop_app.core.errors import ToolFailure, WorkspaceError
 from desktop_app.core.messages import Base64Source, DataBlock
 from desktop_app.core.workspaces.backend import FileInfo
 
-from . import paths, textfile
+from . import paths, pdf, textfile
 from .args import schema
 from .base import ToolContext, ToolOutcome, Verdict
 from .images import MEDIA, kind_of, size_of
@@ -28,7 +28,8 @@ MAX_IMAGE = 5 << 20  # what providers take in one picture
 class Read(PlainTool):
     name: str = "Read"
     description: str = (
-        "Read a text file, or look at a picture (png, jpeg, gif, webp). Lines come numbered, as "
+        "Read a text file or the text of a PDF, or look at a picture (png, jpeg, gif, webp). Lines "
+        "come numbered, as "
         "`cat -n` prints them: the number and a tab are not part of the file. At most `limit` "
         "lines come back, from line `offset` on; longer lines than 2,000 characters are cut. A "
         "file must be read before Edit or Write may change it."
@@ -51,7 +52,11 @@ class Read(PlainTool):
                 "maximum": MAX_LIMIT,
                 "description": f"How many lines to read (default {LIMIT}).",
             },
-            "pages": {"type": "string", "description": "Pages of a PDF, such as 1-5."},
+            "pages": {
+                "type": "string",
+                "description": f"Pages of a PDF, such as 3, 1-5 or 2,4-6: at most {pdf.MAX_PAGES}. "
+                f"Needed when it has more than {pdf.WHOLE} pages.",
+            },
         },
         required=["file_path"],
     )
@@ -69,13 +74,7 @@ class Read(PlainTool):
         head = await head_of(ctx, resolved.real)
         kind = kind_of(head)
         if kind == "pdf":
-            raise ToolFailure(
-                "read.pdf",
-                f"{resolved.shown!r} is a PDF, which is not read here. "
-                "Turn it into text first, for instance with Bash: "
-                f"pdftotext -layout {resolved.shown!r} -",
-                path=resolved.shown,
-            )
+            return await self._pdf(ctx, resolved, info, args.get("pages"))
         if kind is not None:
             return await self._image(ctx, resolved, info, kind)
         if textfile.is_binary(head):
@@ -114,6 +113,24 @@ class Read(PlainTool):
             window = Window(encoding, first, count)
         window.close()
         return window, encoding
+
+    async def _pdf(
+        self, ctx: ToolContext, resolved: paths.Resolved, info: FileInfo, pages: str | None
+    ) -> ToolOutcome:
+        if info.size > pdf.MAX_BYTES:
+            raise ToolFailure(
+                "read.pdf_too_large",
+                f"{resolved.shown!r} has {info.size:,} bytes; PDFs are read up to "
+                f"{pdf.MAX_BYTES >> 20} MB. Take out the pages that matter first.",
+                path=resolved.shown,
+                bytes=info.size,
+            )
+        data = await ctx.backend.read_bytes(resolved.real, max_bytes=pdf.MAX_BYTES)
+        found = await pdf.read_pdf(data, pages, resolved.shown)
+        numbers = [number for number, _ in found.pages]
+        note = {"pdf": {"pages": numbers, "total": found.total}, "bytes": info.size}
+        text = await asyncio.to_thread(pdf.page_text, found)
+        return ToolOutcome(text, metadata={"slipway": note})
 
     async def _image(
         self, ctx: ToolContext, resolved: paths.Resolved, info: FileInfo, kind: str

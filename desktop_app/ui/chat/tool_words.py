@@ -234,6 +234,12 @@ def _read_note(item: ToolItem) -> str:
     if isinstance(image, dict):
         size = cast("dict[str, Any]", image).get("bytes")
         return figures.size(size) if isinstance(size, int) else ""
+    document = meta(item, "pdf")
+    if isinstance(document, dict):
+        read = cast("dict[str, Any]", document).get("pages")
+        total = cast("dict[str, Any]", document).get("total")
+        n, of = len(read) if isinstance(read, list) else 0, total if isinstance(total, int) else 0
+        return trn("{read} of {n} page", "{read} of {n} pages", of, read=n)
     lines = meta(item, "lines")
     if not isinstance(lines, dict):
         return ""

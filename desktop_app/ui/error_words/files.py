@@ -132,10 +132,34 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         mark("Read an earlier part."),
         "",
     ),
-    "read.pdf": (
-        mark("A PDF"),
-        mark("“{path}” is a PDF, which is not read here."),
-        mark("Convert it to text first."),
+    "read.pdf_pages": (
+        mark("Which pages?"),
+        mark("“{path}” has {total} pages; at most 20 of them are read at a time."),
+        mark("Name the pages, such as 1-10."),
+        "",
+    ),
+    "read.pdf_encrypted": (
+        mark("A protected PDF"),
+        mark("“{path}” is protected by a password."),
+        mark("Save a copy without the password."),
+        "",
+    ),
+    "read.pdf_broken": (
+        mark("A damaged PDF"),
+        mark("“{path}” cannot be read as a PDF: {detail}"),
+        mark("Open it in another program and save it again."),
+        "",
+    ),
+    "read.pdf_slow": (
+        mark("The PDF takes too long"),
+        mark("“{path}” was not read within {seconds} seconds."),
+        mark("Read fewer pages, or convert it to text first."),
+        "",
+    ),
+    "read.pdf_too_large": (
+        mark("The PDF is too large"),
+        mark("“{path}” has {bytes} bytes; PDFs are read up to 64 MB."),
+        mark("Take out the pages that matter first."),
         "",
     ),
     "disk.full": (

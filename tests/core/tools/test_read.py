@@ -95,7 +95,7 @@ async def test_a_damaged_byte_does_not_turn_the_rest_into_gibberish(
 @pytest.mark.parametrize(
     ("name", "code"),
     [("missing", "file.missing"), ("dir", "file.is_dir"), ("bin", "file.binary"),
-     ("fifo", "file.special"), ("doc.pdf", "read.pdf"), ("a\0b", "path.bad"),
+     ("fifo", "file.special"), ("doc.pdf", "read.pdf_broken"), ("a\0b", "path.bad"),
      ("~/x", "path.bad")],
 )  # fmt: skip
 async def test_refusals(ctx: ToolContext, folder: Path, name: str, code: str) -> None:
