@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtCore import QEvent, QRectF, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenuBar, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from desktop_app.ui.i18n import tr
@@ -35,8 +35,6 @@ class FieldButton(Live, QPushButton):
 
     def restyle(self) -> None:
         self.setFixedHeight(theme().px(24))
-        self.setMinimumWidth(theme().px(160))
-        self.setMaximumWidth(theme().px(440))
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -65,18 +63,39 @@ class TopBar(Live, QWidget):
         self.menus = QMenuBar()
         self.menus.setNativeMenuBar(True)
         self.field = FieldButton(lambda: tr("Search or run a command"), palette_keys)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(theme().px(6), 0, theme().px(12), 0)
-        row.setSpacing(theme().px(8))
-        middle = Qt.AlignmentFlag.AlignVCenter
-        self.menus.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        row.addWidget(self.menus, 1)
-        row.addWidget(self.field, 2, middle)
-        row.addStretch(1)
+        for widget in (self.menus, self.field):
+            widget.setParent(self)
         self.restyle()
+
+    def _place(self) -> None:
+        """The menus have the width of their words, always; the field the middle of the window, or
+        what is left."""
+        px = theme().px
+        width, height = self.width(), self.height() - 1
+        menus = self.menus.sizeHint()
+        native = self.menus.isNativeMenuBar()
+        left = px(6) if native else px(6) + menus.width() + px(8)
+        tall = min(height, menus.height())
+        self.menus.setGeometry(px(6), (height - tall) // 2, menus.width(), tall)
+        want = min(px(440), max(px(160), width // 3))
+        x = max(left, (width - want) // 2)
+        rest = min(want, width - px(12) - x)
+        field = self.field.height()
+        self.field.setGeometry(x, (height - field) // 2, max(0, rest), field)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._place()
+
+    def event(self, event: QEvent) -> bool:
+        """Without a layout of its own, it hears what its parts need by itself."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._place()
+        return super().event(event)
 
     def restyle(self) -> None:
         self.setFixedHeight(theme().px(34))
+        self._place()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

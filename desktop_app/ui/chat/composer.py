@@ -6,7 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRectF, QTimer, Signal
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from desktop_app.core.agent.base import Attachment
@@ -80,6 +80,8 @@ class Composer(Live, QFrame):
         self.at = IconButton("at-sign", lambda: tr("Mention a file of the workspace"))
         self.model = ModelButton()
         self.mode = ModeButton()
+        for button in (self.model, self.mode):
+            button.set_shrinks()
         self.tokens = Label("", role="caption", tone="faint")
         self.ring = Ring()
         self.share = Label("", role="small", tone="muted")
@@ -180,8 +182,18 @@ class Composer(Live, QFrame):
     def set_usage(self, usage: Usage) -> None:
         self.ring.set_usage(usage)
         self.share.set_source(figures.percent(usage.share) if usage.window else "")
-        for widget in (self.ring, self.share):
-            widget.setVisible(bool(usage.window))
+        self.ring.setVisible(bool(usage.window))
+        self._fit()
+
+    def _fit(self) -> None:
+        """In a narrow window the figures beside the ring go first."""
+        width, px = self.width(), theme().px
+        self.share.setVisible(not self.ring.isHidden() and width >= px(400))
+        self.tokens.setVisible(width >= px(520))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
 
     def set_disabled(self, reason: Text, way: Text = "") -> None:
         """Nothing can be sent, and why; empty when it can. ``way`` names a way out."""

@@ -74,7 +74,11 @@ class MessageEdit(Live, QPlainTextEdit):
 
     def retranslate(self) -> None:
         self.setAccessibleName(say(self._placeholder))
-        self.setPlaceholderText("" if self._composing else say(self._placeholder))
+        words = "" if self._composing else say(self._placeholder)
+        # Qt would break it over lines that the field does not show.
+        mode = Qt.TextElideMode.ElideRight
+        room = self.viewport().width() - 2
+        self.setPlaceholderText(QFontMetricsF(self.font()).elidedText(words, mode, room))
         self.viewport().update()  # Qt repaints only when the words come or go, not when they change
 
     def set_placeholder(self, text: Text) -> None:
@@ -104,6 +108,8 @@ class MessageEdit(Live, QPlainTextEdit):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._grow()
+        if event.size().width() != event.oldSize().width():
+            self.retranslate()
 
     def sizeHint(self) -> QSize:
         return QSize(theme().px(300), self.height())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import QSize, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from desktop_app.core.models.base import ModelInfo
@@ -11,10 +12,10 @@ from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets.base import Live
 from desktop_app.ui.widgets.card import Glyph, Line
 from desktop_app.ui.widgets.gauge import ContextGauge
-from desktop_app.ui.widgets.labels import Label
+from desktop_app.ui.widgets.labels import ElidedLabel, Label
 
 from . import figures
-from .gauges import offer_share, usage_of
+from .gauges import forecast_words, offer_share, usage_of
 from .sources import ChatSources
 from .view_model import ChatViewModel
 
@@ -41,7 +42,7 @@ class ChatStatus(Live, QWidget):
         self._row.setContentsMargins(px(12), 0, px(12), 0)
         self._row.setSpacing(px(6))
         self._kind = Glyph("folder", "muted", 14)
-        self.workspace = self._label()
+        self.workspace = ElidedLabel("", role="caption", tone="muted")
         self.model = self._label()
         self._word = self._label()
         self.gauge = ContextGauge(thick=6, width=148)
@@ -114,6 +115,35 @@ class ChatStatus(Live, QWidget):
         self._show_model(sources.current_model() if shown else None)
         self._show_gauge()
         self._show_saved()
+        self._fit()
+
+    def _fit(self) -> None:
+        """Where room is short, what can be seen elsewhere goes, the gauge last."""
+        if self._vm is None:
+            return
+        known = self._vm.breakdown is not None
+        saved = bool(self._vm.saved_us)
+        groups: list[tuple[bool, tuple[QWidget, ...]]] = [
+            (known, (self._lines[2], self.offer)),
+            (saved, (self._saved, self.saved)),
+            (True, (self.model, self._lines[1])),
+            (known, (self._word,)),
+        ]
+        for shown, widgets in groups:
+            for widget in widgets:
+                widget.setVisible(shown)
+        for _, widgets in groups:
+            if self._row.minimumSize().width() <= self.width():
+                break
+            for widget in widgets:
+                widget.hide()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, super().minimumSizeHint().height())
 
     def _show_model(self, model: ModelInfo | None) -> None:
         words = tr("No model")
@@ -133,7 +163,9 @@ class ChatStatus(Live, QWidget):
             f"{figures.tokens(breakdown.total)} / {figures.window(breakdown.limits.window)} · "
             f"{figures.percent(breakdown.share)}"
         )
-        self.offer.set_source(tr("Offers to compact at {share}", share=offer_share(breakdown)))
+        over = breakdown.upper >= breakdown.limits.mark(breakdown.limits.alert)
+        words = tr("Offers to compact at {share}", share=offer_share(breakdown))
+        self.offer.set_source(forecast_words(breakdown) if over else words)
 
     def _show_saved(self) -> None:
         saved = self._vm.saved_us if self._vm is not None else 0

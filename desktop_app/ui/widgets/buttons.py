@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QEnterEvent, QFont, QPainter, QPaintEvent
+from PySide6.QtGui import QEnterEvent, QFont, QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from desktop_app.ui.theme import theme
@@ -88,6 +88,7 @@ class Button(Live, Ringed, QPushButton):
         self._small = small
         self._keys = keys
         self._chevron = chevron
+        self._shrinks = False
         self.ring_radius = "small" if small else "button"
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
@@ -146,7 +147,28 @@ class Button(Live, Ringed, QPushButton):
         return QSize(width + 2 * self._pad, height)
 
     def minimumSizeHint(self) -> QSize:
-        return self.sizeHint()
+        size = self.sizeHint()
+        if self._shrinks and self._glyph and self.text():
+            size.setWidth(size.width() - text_width(self._plain(), self._role) - theme().px(6))
+        return size
+
+    def set_shrinks(self) -> None:
+        """Where room is short the words are elided, down to the icon alone."""
+        self._shrinks = True
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+
+    def _fitted(self) -> list[tuple[str, int]]:
+        """The parts, with the words in the room there is."""
+        parts = self._parts()
+        gap = theme().px(6)
+        total = sum(w for _, w in parts) + gap * max(0, len(parts) - 1)
+        over = total - (self.width() - 2 * self._pad)
+        if not self._shrinks or over <= 0:
+            return parts
+        room = dict(parts).get("text", 0) - over
+        if room < theme().px(16):
+            return [part for part in parts if part[0] != "text"]
+        return [(kind, room if kind == "text" else width) for kind, width in parts]
 
     def paintEvent(self, event: QPaintEvent) -> None:
         state = state_of(self)
@@ -162,7 +184,7 @@ class Button(Live, Ringed, QPushButton):
             color(fill) if fill else None,
             color(line) if line else None,
         )
-        parts = self._parts()
+        parts = self._fitted()
         total = sum(w for _, w in parts) + theme().px(6) * max(0, len(parts) - 1)
         x = (self.width() - total) / 2
         for kind, width in parts:
@@ -183,7 +205,11 @@ class Button(Live, Ringed, QPushButton):
             font.setUnderline(self.variant == "link" and state == "hover")
             painter.setFont(font)
             painter.setPen(theme().color(ink))
-            painter.drawText(rect.adjusted(0, 0, 1, 0), Qt.AlignmentFlag.AlignCenter, self._plain())
+            words = self._plain()
+            if rect.width() < text_width(words, self._role):
+                mode = Qt.TextElideMode.ElideRight
+                words = QFontMetricsF(font).elidedText(words, mode, rect.width())
+            painter.drawText(rect.adjusted(0, 0, 1, 0), Qt.AlignmentFlag.AlignCenter, words)
 
 
 class IconButton(Live, Ringed, QToolButton):

@@ -78,7 +78,7 @@ class ContextPanel(Live, QWidget):
         line.setContentsMargins(0, 0, 0, 0)
         line.setSpacing(px(8))
         line.addWidget(Glyph("timer", "muted", 14))
-        self.forecast = ElidedLabel("", role="small", tone="muted")
+        self.forecast = Label("", role="small", tone="muted", wrap=True)
         line.addWidget(self.forecast, 1)
         column.addWidget(self._forecast)
         column.addSpacing(px(6))
