@@ -26,7 +26,7 @@ from desktop_app.ui.palette.palette import Palette
 from desktop_app.ui.theme import theme
 from desktop_app.ui.welcome.page import RECENT, Recent, WelcomePage
 from desktop_app.ui.widgets import RailButton, ToastHost
-from desktop_app.ui.widgets.base import Live
+from desktop_app.ui.widgets.base import Live, follow
 from desktop_app.ui.workspaces.pane import WorkspacesPane
 from desktop_app.ui.workspaces.view_model import WorkspacesViewModel
 from desktop_app.ui.workspaces.when import short_ago
@@ -35,6 +35,8 @@ from .desk import Desk
 from .frame import FieldButton, Rail, StatusBar, TopBar
 from .window_commands import EVERYTHING_KEY, PALETTE_KEY, register
 from .window_dialogs import WindowDialogs
+
+_PANE, _PANE_LEAST, _INSPECTOR = 256, 200, 320  # widths of the side areas
 
 
 class MainWindow(Live, QWidget):
@@ -51,6 +53,8 @@ class MainWindow(Live, QWidget):
         self.settings = settings
         self._geometry = geometry
         self._done = False
+        self._scale = theme().scale
+        self._asked = ""  # the side area that was opened last though room was short
         self._seek: tuple[SessionKey, str, int] | None = None  # a place in the session to come
         self.setObjectName("mainWindow")
         self.setAcceptDrops(True)
@@ -71,6 +75,7 @@ class MainWindow(Live, QWidget):
         self._remember = QTimer(self, singleShot=True, interval=2_000)
         self._remember.timeout.connect(self.save_recent)
         self._build()
+        theme().changed.connect(self._rescale)  # after the areas, whose least widths change first
         self._wire()
         self.commands.recent = list(settings.get("recent_commands"))
         self.commands.ran.connect(lambda _id: self._remember.start())
@@ -93,9 +98,8 @@ class MainWindow(Live, QWidget):
             self.split.addWidget(widget)
         self.split.setStretchFactor(1, 1)
         px = theme().px
-        self.pane.setMinimumWidth(px(200))
-        self.pane.setMaximumWidth(px(400))
-        self.split.setSizes([px(256), px(860), px(320)])
+        follow(self.pane, setMinimumWidth=_PANE_LEAST, setMaximumWidth=400)
+        self.split.setSizes([px(_PANE), px(860), px(_INSPECTOR)])
         self.inspector.hide()
         row = QHBoxLayout()
         row.setContentsMargins(0, 0, 0, 0)
@@ -112,7 +116,7 @@ class MainWindow(Live, QWidget):
         self.rail.add("chat", RailButton("message-square", lambda: tr("Chat")))
         self.rail.add("settings", RailButton("settings", lambda: tr("Settings")), bottom=True)
         self.rail.set_current("chat")
-        self.setMinimumSize(px(640), px(420))
+        self.setMinimumSize(640, 420)
 
     def _wire(self) -> None:
         self.top.field.clicked.connect(lambda: self.palette_box.open())
@@ -183,10 +187,7 @@ class MainWindow(Live, QWidget):
         self.inspector.bind(vm, sources)
         self.chat_status.bind(vm, sources)
         self.pages.setCurrentWidget(self.chat)
-        if self._wants("sidebar"):
-            self.pane.show()
         self.pane.mark_open(self.desk.current)
-        self.inspector.setVisible(self._wants("inspector"))
         self._fit()
         self.chat.composer.setFocus()
         self._title()
@@ -240,10 +241,9 @@ class MainWindow(Live, QWidget):
         self.chat.bind(None, ChatSources())
         self.inspector.bind(None, ChatSources())
         self.chat_status.bind(None, ChatSources())
-        self.inspector.hide()
         self.pages.setCurrentWidget(self.welcome)
         # The first steps have a side of their own; a list of nothing beside it says nothing.
-        self.pane.setVisible(bool(self.workspaces.workspaces))
+        self._fit()
         self.welcome.side.setVisible(not self.workspaces.workspaces)
         self.pane.mark_open(None)
         self._title()
@@ -318,7 +318,7 @@ class MainWindow(Live, QWidget):
 
     def set_inspector(self, on: bool) -> None:
         self._want("inspector", on)
-        self.inspector.setVisible(on and self.chat.vm is not None)
+        self._fit("inspector" if on else "")
         self.commands.refresh()
 
     def toggle_inspector(self) -> None:
@@ -329,24 +329,45 @@ class MainWindow(Live, QWidget):
         self.inspector.show_tab(tab)
 
     def toggle_pane(self) -> None:
-        self._want("sidebar", not self.pane.isVisible())
-        self.pane.setVisible(not self.pane.isVisible())
+        on = not self.pane.isVisible()
+        self._want("sidebar", on)
+        self._fit("sidebar" if on else "")
         self.commands.refresh()
 
-    def _fit(self) -> None:
-        """Below 620 px of chat the inspector closes, below 460 the side list (tokens.md)."""
+    def _fit(self, asked: str | None = None) -> None:
+        """Show the side areas that there is room for (tokens.md): with less than 620 for the chat
+        the inspector goes, with less than 460 the list. What the person ``asked`` for stays; then
+        the other goes."""
+        if asked is not None:
+            self._asked = asked
         px = theme().px
-        width = self.width() - px(48)
-        side = px(256) if self.pane.isVisible() else 0
-        room = width - side - (px(320) if self.inspector.isVisible() else 0)
-        if room < px(460) and self.inspector.isVisible():
-            self.inspector.hide()
+        chat = self.pages.currentWidget() is self.chat
+        pane = self._wants("sidebar") and (chat or bool(self.workspaces.workspaces))
+        inspector = chat and self.chat.vm is not None and self._wants("inspector")
+        room = self.width() - px(48) - (px(_PANE) if pane else 0)
+        if inspector:
+            if self._asked == "inspector":
+                pane = pane and room - px(_INSPECTOR) >= px(460)
+            else:
+                inspector = room - px(_INSPECTOR) >= px(620)
+        narrow = self.width() - px(48) - px(_PANE_LEAST) < px(460)
+        if pane and chat and not inspector and narrow and self._asked != "sidebar":
+            pane = False
+        self.pane.setVisible(pane)
+        self.inspector.setVisible(inspector)
+        if pane and not inspector:
+            self._narrow_pane()
+
+    def _narrow_pane(self) -> None:
+        """The list gives way, down to its least width, before the chat gets too narrow."""
+        px, sizes = theme().px, self.split.sizes()
+        short = px(460) - (self.width() - px(48) - sizes[0])
+        if short > 0 and sizes[0] > px(_PANE_LEAST):
+            least = max(px(_PANE_LEAST), sizes[0] - short)
+            self.split.setSizes([least, sum(sizes) - least, 0])
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if self.chat.vm is not None and not self.inspector.isVisible() and self._wants("inspector"):
-            wide = theme().px(48 + 256 + 460 + 320)
-            self.inspector.setVisible(self.width() >= wide)
         self._fit()
 
     # -- telling --------------------------------------------------------------------------------
@@ -365,6 +386,16 @@ class MainWindow(Live, QWidget):
 
     def retranslate(self) -> None:
         self._title()
+
+    def _rescale(self) -> None:
+        """A new font size: the side areas keep their share of words."""
+        before, self._scale = self._scale, theme().scale
+        if before and before != self._scale and self.isVisible():
+            factor = self._scale / before
+            sizes = self.split.sizes()
+            sides = [round(n * factor) for n in (sizes[0], sizes[2])]
+            self.split.setSizes([sides[0], max(0, sum(sizes) - sum(sides)), sides[1]])
+            self._fit()
 
     def _title(self) -> None:
         vm = self.chat.vm

@@ -22,7 +22,7 @@ from desktop_app.core.events import Approval
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets.badge import StateGlyph
-from desktop_app.ui.widgets.base import Live
+from desktop_app.ui.widgets.base import Live, follow
 from desktop_app.ui.widgets.buttons import Button
 from desktop_app.ui.widgets.keyhint import KeyHint
 from desktop_app.ui.widgets.labels import Label
@@ -109,14 +109,14 @@ class ApprovalCard(Live, QFrame):
         keys.addWidget(Label(lambda: tr("answer by keys"), role="caption", tone="muted"))
         self._keys.hide()
         head.addWidget(self._keys)
-        self._head.setFixedHeight(px(_HEAD))
+        follow(self._head, setFixedHeight=_HEAD)
 
         self.text = ForeignText(lambda: tr("What would be done"))
         self._box = ForeignBox(self.text)
         self.editor = QPlainTextEdit()
         self.editor.setTabChangesFocus(True)
         self.editor.setFont(theme().font("mono"))
-        self.editor.setFixedHeight(px(120))
+        follow(self.editor, setFixedHeight=120)
         self._error = Label("", role="small", tone="danger", wrap=True)
 
         column = QVBoxLayout(self)

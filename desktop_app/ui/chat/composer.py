@@ -15,7 +15,7 @@ from desktop_app.core.tasks import Tasks
 from desktop_app.ui.bridge import show
 from desktop_app.ui.i18n import tr, trn
 from desktop_app.ui.theme import theme
-from desktop_app.ui.widgets.base import Live, Text, say
+from desktop_app.ui.widgets.base import Live, Text, follow, say
 from desktop_app.ui.widgets.buttons import Button, IconButton
 from desktop_app.ui.widgets.card import Glyph, Line
 from desktop_app.ui.widgets.gauge import Ring, Usage
@@ -87,7 +87,7 @@ class Composer(Live, QFrame):
         self.share = Label("", role="small", tone="muted")
         self.send = Button("", variant="primary", glyph="arrow-up")
         self.stop = Button(lambda: tr("Stop"), glyph="square", keys="Esc")
-        self.send.setFixedWidth(px(28))
+        follow(self.send, setFixedWidth=28)
         self._why = QWidget()
         why = QHBoxLayout(self._why)
         why.setContentsMargins(px(14), px(10), px(14), 0)
@@ -102,7 +102,7 @@ class Composer(Live, QFrame):
         tools.setContentsMargins(px(8), 0, px(6), px(6))
         tools.setSpacing(px(2))
         divider = Line(vertical=True)
-        divider.setFixedHeight(px(16))
+        follow(divider, setFixedHeight=16)
         for widget in (self.attach, self.at):
             tools.addWidget(widget)
         tools.addSpacing(px(6))

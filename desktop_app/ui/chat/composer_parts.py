@@ -13,7 +13,7 @@ from desktop_app.core.models.base import ModelInfo
 from desktop_app.core.state import Mode
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import icon, theme
-from desktop_app.ui.widgets.base import Live
+from desktop_app.ui.widgets.base import Live, follow
 from desktop_app.ui.widgets.buttons import Button, IconButton
 from desktop_app.ui.widgets.card import Glyph
 from desktop_app.ui.widgets.labels import ElidedLabel, Label
@@ -121,14 +121,14 @@ class Chip(Live, QWidget):
             tone="muted",
             mode=Qt.TextElideMode.ElideMiddle,
         )
-        label.setMaximumWidth(px(220))
+        follow(label, setMaximumWidth=220)
         row.addWidget(label)
         self.cross = IconButton("x", lambda: tr("Remove {name}", name=attachment.name), small=True)
-        self.cross.setFixedSize(px(18), px(18))
+        follow(self.cross, setFixedWidth=18, setFixedHeight=18)
         self.cross.clicked.connect(self.removed)
         row.addWidget(self.cross)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        self.setFixedHeight(px(22))
+        follow(self, setFixedHeight=22)
         self.setAccessibleName(attachment.name)
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QVBoxLa
 
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
-from desktop_app.ui.widgets.base import Live
+from desktop_app.ui.widgets.base import Live, follow
 from desktop_app.ui.widgets.buttons import state_of
 from desktop_app.ui.widgets.card import Glyph
 from desktop_app.ui.widgets.focus import Ringed
@@ -81,7 +81,7 @@ class EmptyChat(Live, QWidget):
         self._name = ""
         px = theme().px
         holder = QWidget()
-        holder.setFixedWidth(px(440))
+        follow(holder, setMaximumWidth=440)
         inner = QVBoxLayout(holder)
         inner.setContentsMargins(0, 0, 0, 0)
         inner.setSpacing(0)

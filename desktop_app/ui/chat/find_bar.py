@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
-from desktop_app.ui.widgets.base import Live
+from desktop_app.ui.widgets.base import Live, follow
 from desktop_app.ui.widgets.buttons import IconButton
 from desktop_app.ui.widgets.fields import SearchField
 from desktop_app.ui.widgets.painting import hline
@@ -39,7 +39,7 @@ class FindBar(Live, QWidget):
         row.setContentsMargins(px(16), px(6), px(10), px(7))
         row.setSpacing(px(4))
         row.addStretch(1)
-        self.field.setFixedWidth(px(300))
+        follow(self.field, setMaximumWidth=300)
         for widget in (self.field, self._previous, self._next, self._close):
             row.addWidget(widget)
         self.set_count(0, 0, done=True)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QStackedWidge
 
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import icon, theme
-from desktop_app.ui.widgets.base import Live
+from desktop_app.ui.widgets.base import Live, follow
 from desktop_app.ui.widgets.buttons import IconButton
 from desktop_app.ui.widgets.card import Glyph
 from desktop_app.ui.widgets.labels import ElidedLabel
@@ -77,7 +77,7 @@ class ChatHeader(Live, QWidget):
         self._kind = Glyph("folder", "muted", 16)
         self.workspace = Crumb()
         self.workspace.clicked.connect(self.workspaceClicked)
-        self.workspace.setMaximumWidth(px(180))
+        follow(self.workspace, setMaximumWidth=180)
         self._chevron = Glyph("chevron-right", "faint", 14)
         self.title = TitleLabel()
         self.title.editRequested.connect(self.begin_rename)

@@ -89,6 +89,8 @@ class MessageEdit(Live, QPlainTextEdit):
         font = theme().font("message")
         if self.font() != font:
             self.setFont(font)
+            self.viewport().setFont(font)  # the placeholder's; the sheet keeps it from following
+            self.retranslate()
         self._grow()
 
     def _line(self) -> float:

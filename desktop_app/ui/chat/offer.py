@@ -10,7 +10,7 @@ from desktop_app.core.context.types import Breakdown
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets.badge import StateGlyph
-from desktop_app.ui.widgets.base import Live, Text, say
+from desktop_app.ui.widgets.base import Live, Text, follow, say
 from desktop_app.ui.widgets.buttons import Button, IconButton
 from desktop_app.ui.widgets.card import Glyph
 from desktop_app.ui.widgets.labels import ElidedLabel
@@ -41,7 +41,7 @@ class OfferBar(Live, QWidget):
         self.later.clicked.connect(self.dismissed)
         row.addWidget(self.go)
         row.addWidget(self.later)
-        self.setFixedHeight(px(36))
+        follow(self, setFixedHeight=36)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.hide()
 
@@ -78,7 +78,7 @@ class ActivityLine(Live, QWidget):
         self.words = ElidedLabel("", role="small", tone="faint")
         row.addWidget(self._glyph)
         row.addWidget(self.words, 1)
-        self.setFixedHeight(px(22))
+        follow(self, setFixedHeight=22)
         self._text: Text = ""
         self._since = QElapsedTimer()
         self._delay = QTimer(self, singleShot=True, interval=300)

@@ -79,7 +79,7 @@ class ChatPage(Live, QWidget):
         self._bottom = QWidget()
         self._build()
         self._wire()
-        self.setMinimumWidth(theme().px(360))
+        self.setMinimumWidth(360)
         self.bind(None, ChatSources())
 
     # -- building ---------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from desktop_app.core.agent.base import Question
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets.badge import StateGlyph
-from desktop_app.ui.widgets.base import Live
+from desktop_app.ui.widgets.base import Live, follow
 from desktop_app.ui.widgets.buttons import Button
 from desktop_app.ui.widgets.labels import Label
 from desktop_app.ui.widgets.painting import box, hline
@@ -136,7 +136,7 @@ class QuestionCard(Live, QFrame):
         head.addWidget(StateGlyph("waiting"))
         self._title = Label(lambda: tr("The agent asks you"), role="semibold")
         head.addWidget(self._title, 1)
-        self._head.setFixedHeight(px(_HEAD))
+        follow(self._head, setFixedHeight=_HEAD)
         self._holder = QWidget()
         self._column = QVBoxLayout(self._holder)
         self._column.setContentsMargins(px(13), px(10), px(13), px(4))

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 from desktop_app.core.models.base import ModelInfo
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
-from desktop_app.ui.widgets.base import Live
+from desktop_app.ui.widgets.base import Live, follow
 from desktop_app.ui.widgets.card import Glyph, Line
 from desktop_app.ui.widgets.gauge import ContextGauge
 from desktop_app.ui.widgets.labels import ElidedLabel, Label
@@ -77,7 +77,7 @@ class ChatStatus(Live, QWidget):
 
     def _divide(self) -> None:
         line = Line(vertical=True)
-        line.setFixedHeight(theme().px(12))
+        follow(line, setFixedHeight=12)
         self._row.addSpacing(theme().px(6))
         self._row.addWidget(line)
         self._row.addSpacing(theme().px(6))

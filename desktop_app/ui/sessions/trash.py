@@ -9,8 +9,8 @@ from desktop_app.core.sessions.base import SessionKey
 from desktop_app.core.tasks import Tasks
 from desktop_app.ui.bridge import confirm
 from desktop_app.ui.i18n import tr, trn
-from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Button, EmptyState, Label, RowDelegate
+from desktop_app.ui.widgets.base import follow
 from desktop_app.ui.widgets.dialogs import Dialog
 
 from .trash_model import TrashModel
@@ -23,7 +23,6 @@ class TrashDialog(Dialog):
         super().__init__(parent, lambda: tr("Trash"), width=560)
         self.model = model
         self._tasks = Tasks(lambda _name, error: model.failed.emit(error))
-        px = theme().px
         self._words = Label(
             lambda: tr("Sessions stay here until you remove them for good."),
             tone="muted",
@@ -46,7 +45,7 @@ class TrashDialog(Dialog):
         self.stack = QStackedWidget()
         for page in (self.list, self.empty):
             self.stack.addWidget(page)
-        self.stack.setFixedHeight(px(280))
+        follow(self.stack, setFixedHeight=280)
         self.body.addWidget(self.stack)
         self.empty_button = Button(lambda: tr("Empty the trash…"), variant="danger")
         self.empty_button.clicked.connect(lambda: self._ask([s.key for s in model.sessions]))

@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Button, Card, Glyph, Label, Line
-from desktop_app.ui.widgets.base import Live, Text, say
+from desktop_app.ui.widgets.base import Live, Text, follow, say
 from desktop_app.ui.widgets.card import TONE_ICONS
 
 from .checks import Check
@@ -134,7 +134,7 @@ class WelcomePage(Live, QWidget):
         outer.setContentsMargins(px(24), px(56), px(24), px(24))
         outer.addStretch(1)
         holder = QWidget()
-        holder.setMaximumWidth(px(_COLUMN))
+        follow(holder, setMaximumWidth=_COLUMN)
         holder.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         outer.addWidget(holder, 100)
         outer.addStretch(1)

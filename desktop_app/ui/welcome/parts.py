@@ -13,7 +13,7 @@ from desktop_app.ui import i18n
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Choice, Glyph, Label, SegmentedControl
-from desktop_app.ui.widgets.base import Live, Text
+from desktop_app.ui.widgets.base import Live, Text, follow
 from desktop_app.ui.widgets.focus import Ringed
 from desktop_app.ui.widgets.mark import AppMark
 from desktop_app.ui.widgets.painting import box, draw_icon, draw_text, vline
@@ -102,7 +102,7 @@ class Side(Live, QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setFixedWidth(theme().px(_SIDE))
+        follow(self, setFixedWidth=_SIDE)
         px = theme().px
         column = QVBoxLayout(self)
         column.setContentsMargins(px(28), px(56), px(28), px(24))

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWi
 from desktop_app.ui import i18n
 from desktop_app.ui.theme import theme
 
-from .base import Live, Text
+from .base import Live, Text, follow
 from .buttons import Button, IconButton, Variant
 from .labels import Label
 from .painting import box, draw_icon, hline
@@ -126,7 +126,7 @@ class EmptyState(Live, QWidget):
         self.text = Label(text, tone="muted", wrap=True)
         for label in (self.title, self.text):
             label.setAlignment(middle)
-            label.setFixedWidth(theme().size("empty-max"))
+            follow(label, setFixedWidth="empty-max")
             column.addWidget(label, 0, middle)
             column.addSpacing(px(4))
         column.addSpacing(px(10))

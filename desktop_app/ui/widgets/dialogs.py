@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QScrollArea, QSizePolicy, QV
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
 
-from .base import Live, Text, say
+from .base import Live, Text, follow, say
 from .buttons import Button
 from .card import Card, Glyph
 from .fields import Field
@@ -59,11 +59,19 @@ class Dialog(Live, QDialog):
         self.footer = _Footer()
         self.footer.row.addStretch(1)
         column.addWidget(self.footer)
-        self.setMinimumWidth(min(theme().px(width), 900))
+        self._width = width
+        self.restyle()
         self.retranslate()
 
     def retranslate(self) -> None:
         self.setWindowTitle(say(self._title))
+
+    def restyle(self) -> None:
+        """As wide as the drawing at this font size, within the screen."""
+        room = self.screen().availableGeometry().width() - 40
+        self.setMinimumWidth(min(theme().px(self._width), room))
+        if self.isVisible():
+            self.adjustSize()
 
     def showEvent(self, event: QShowEvent) -> None:
         """Take the height that the words need at this width (a size hint supposes another)."""
@@ -304,8 +312,8 @@ class FactRow(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(theme().px(12))
         name = Label(label, tone="muted")
-        name.setFixedWidth(theme().size("dialog-label"))
-        name.setMinimumHeight(theme().size("field"))
+        follow(name, setMinimumWidth="dialog-label", setMinimumHeight="field")
+        self._name = name
         name.setBuddy(control)
         row.addWidget(name, 0, Qt.AlignmentFlag.AlignTop)
         column = QVBoxLayout()

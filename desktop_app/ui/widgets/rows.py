@@ -18,6 +18,7 @@ from .badge import badge_width, draw_badge, draw_state
 from .painting import box, draw_icon, draw_text, text_width
 
 _State = QStyle.StateFlag
+_NAME = 56  # a name's room before anything beside it is shown
 Index = QModelIndex | QPersistentModelIndex
 
 
@@ -127,6 +128,8 @@ class RowDelegate(QStyledItemDelegate):
             right -= side + px(6)
         if time := index.data(Role.TIME):
             width = text_width(time, "caption", figures=True)
+            if right - width - inner.x() < px(_NAME):
+                return right  # too narrow for both: the name comes first
             rect = QRectF(right - width, line.y(), width + 1, line.height())
             draw_text(painter, rect, time, "caption", "faint", figures=True)
             right -= width + px(8)

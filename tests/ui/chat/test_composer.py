@@ -16,6 +16,8 @@ from desktop_app.core.errors import WorkspaceError
 from desktop_app.ui.chat import attach
 from desktop_app.ui.chat.composer import Composer
 from desktop_app.ui.chat.mentions import FileNames, rank
+from desktop_app.ui.chat.message_edit import MessageEdit
+from desktop_app.ui.theme import Theme
 
 
 @pytest.fixture
@@ -261,3 +263,15 @@ def test_file_names_come_from_the_backend_and_skip_what_nobody_means(
     names = FileNames(backend)
     assert run(names.suggest("")) == ["a.md", "src/", "src/b.py"]
     run(backend.close())
+
+
+def test_the_placeholder_follows_the_font_size_and_the_width(qtbot: QtBot, theme: Theme) -> None:
+    edit = MessageEdit("Ask for something to be done in this workspace")
+    qtbot.addWidget(edit)
+    edit.resize(600, 40)
+    edit.show()
+    theme.set_scale(200)
+    assert edit.viewport().font().pixelSize() == theme.font("message").pixelSize()
+    assert edit.placeholderText().endswith("…"), "one line, in the room there is"
+    edit.resize(2000, 40)
+    qtbot.waitUntil(lambda: edit.placeholderText().endswith("workspace"))

@@ -10,7 +10,7 @@ from desktop_app.ui.chat.sources import ChatSources
 from desktop_app.ui.chat.view_model import ChatViewModel
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
-from desktop_app.ui.widgets.base import Live
+from desktop_app.ui.widgets.base import Live, follow
 from desktop_app.ui.widgets.buttons import IconButton
 from desktop_app.ui.widgets.painting import hline
 from desktop_app.ui.widgets.toggles import TabBar
@@ -60,8 +60,7 @@ class Inspector(Live, QWidget):
         self.tabs.changed.connect(self.show_tab)
         self.context.showRequested.connect(self._show_ref)
         self.files.mentionRequested.connect(self.mentionRequested)
-        self.setMinimumWidth(theme().size("inspector-min"))
-        self.setMaximumWidth(theme().size("inspector-max"))
+        follow(self, setMinimumWidth="inspector-min", setMaximumWidth="inspector-max")
         self.tabs.set_tabs(
             [
                 ("context", lambda: tr("Context")),

@@ -1,0 +1,56 @@
+"""The window at its sizes: which areas it shows, and that its bar keeps its words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from desktop_app.ui import i18n
+from desktop_app.ui.theme import theme
+from tests.helpers.program import Driver
+
+
+def test_areas_go_and_come_with_the_width(driver: Driver, folder: Path) -> None:
+    window = driver.start().window
+    driver.open_folder(folder)
+    shown = lambda: (window.pane.isVisible(), window.inspector.isVisible())  # noqa: E731
+    assert shown() == (True, True)
+    window.resize(1000, 700)
+    assert shown() == (True, False)
+    window.resize(690, 700)
+    assert shown() == (False, False)
+    window.commands.run("view.sidebar")
+    assert shown() == (True, False), "what was asked for is shown"
+    window.commands.run("view.inspector")
+    assert shown() == (False, True)
+    assert window.width() == 690
+    window.resize(1440, 900)
+    assert shown() == (True, True)
+
+
+def test_the_menus_keep_their_words(driver: Driver, folder: Path) -> None:
+    window = driver.start().window
+    driver.open_folder(folder)
+    for language in ("zh_CN", "en"):
+        i18n.set_language(language)
+        for scale in (100, 200):
+            theme().set_scale(scale)
+            for width in (700, 1440):
+                window.resize(width, 700)
+                driver.app.processEvents()
+                bar = window.top.menus
+                last = bar.actionGeometry(bar.actions()[-1])
+                assert bar.sizeHint().width() <= bar.width(), (language, scale, width)
+                assert last.right() <= bar.width()
+                assert window.top.field.geometry().left() >= bar.geometry().right()
+    theme().set_scale(100)
+
+
+def test_side_areas_keep_their_share_of_words(driver: Driver, folder: Path) -> None:
+    window = driver.start().window
+    driver.open_folder(folder)
+    window.resize(3000, 900)
+    before = window.pane.width()
+    theme().set_scale(150)
+    driver.until(lambda: abs(window.pane.width() - before * 1.5) <= 2)
+    theme().set_scale(100)
+    driver.until(lambda: abs(window.pane.width() - before) <= 2)
