@@ -146,14 +146,16 @@ class Para(Item):
         fm = style.fm(self.role)
         base = round((self.lh - fm.ascent() - fm.descent()) / 2 + fm.ascent())
         y, widest, n = 0, 0.0, 0
+        indent = self._first_indent(style)
         layout.beginLayout()
         while True:
             line = layout.createLine()
             if not line.isValid():
                 break
-            line.setLineWidth(width)
-            line.setPosition(QPointF(0, y + base - line.ascent()))
-            widest = max(widest, line.naturalTextWidth())
+            line.setLineWidth(width - indent)
+            line.setPosition(QPointF(indent, y + base - line.ascent()))
+            widest = max(widest, line.naturalTextWidth() + indent)
+            indent = 0
             y += self.lh
             n += 1
             if self.max_lines and n >= self.max_lines:
@@ -161,6 +163,14 @@ class Para(Item):
         layout.endLayout()
         self.h = max(y, self.lh)
         self.natural = math.ceil(widest)
+
+    def _first_indent(self, style: Style) -> int:
+        """Code at the very beginning moves in, so that its box stands in the column and clear of a
+        list's mark."""
+        runs = self.styled.runs
+        if self._bidi or not runs or runs[0].start or not runs[0].flags & (CODE | CHIP):
+            return 0
+        return style.px(4)
 
     # -- painting ---------------------------------------------------------------------------
 
@@ -184,8 +194,10 @@ class Para(Item):
         for run in self.styled.runs:
             if run.flags & (CODE | CHIP):
                 for rect in self.rects(run.start, run.start + run.length):
+                    # A line that goes on with code begins at the column's edge, its box too.
+                    reach = min(pad, max(0, rect.x() - self.x))
                     rect = rect.translated(ox, oy)
-                    inner = rect.adjusted(-pad, 0, 0, 0)
+                    inner = rect.adjusted(-reach, 0, 0, 0)
                     if self._bidi:
                         inner = rect.adjusted(-2, 0, 2, 0)
                     height = style.px(18)
