@@ -121,7 +121,7 @@ class Program:
             self.window.open_session(last)
         else:
             self.window.show_welcome()
-        collector = memory.Collector()
+        collector = self._collector = memory.Collector()
         self._settle = QTimer(self.window, singleShot=True, interval=IDLE_MS)
         self._settle.timeout.connect(collector.settle)
         self._settle.start()
@@ -158,6 +158,7 @@ class Program:
         left = await self.service.close()
         if left:
             log.warning("still running at the end: %s", ", ".join(left))
+        self._collector.release()
         self.window.really_close()
         self.window.deleteLater()
 
