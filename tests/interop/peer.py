@@ -4,6 +4,7 @@ peer.py write DIR          a workspace with a session, results, data, skills
 peer.py read DIR SESSION   what it understands of a session and of the skills
 peer.py append DIR SESSION adds one message to a session
 peer.py purge DIR AGENT SESSION
+peer.py declared DIR       the MCP servers it knows, by agent and session
 """
 
 from __future__ import annotations
@@ -82,6 +83,13 @@ async def append(workspace: LocalWorkspace, args: list[str]) -> object:
 async def purge(workspace: LocalWorkspace, args: list[str]) -> object:
     await workspace.purge_session(agent_id=args[0], session_id=args[1])
     return sorted(os.listdir(os.path.join(workspace.workdir, "sessions")))
+
+
+async def declared(workspace: LocalWorkspace, _: list[str]) -> object:
+    return {
+        " ".join(pair): [getattr(spec, "name", spec) for spec in specs]
+        for pair, specs in workspace._mcp_specs.items()
+    }
 
 
 async def main() -> None:

@@ -18,6 +18,7 @@ from desktop_app.core.messages import (
     ToolResultBlock,
 )
 from desktop_app.core.workspaces.local_workspace import LocalWorkspace
+from desktop_app.core.workspaces.mcp_write import NewServer
 
 pytestmark = pytest.mark.interop
 SAMPLES = Path(__file__).parents[1] / "data" / "samples"
@@ -122,3 +123,17 @@ async def test_older_sessions_with_ours_appended_are_read_by_the_new_one(
         read = await workspace.read_context("s1")
         await workspace.offload_context("s2", read.messages)  # times stay missing where they were
     assert len(peer("read", tmp_path / "w", "s2")["messages"]) == 2
+
+
+async def test_servers_that_we_declare_are_theirs_too(tmp_path: Path, peer) -> None:
+    peer("write", tmp_path)
+    async with LocalWorkspace(tmp_path, id="w") as workspace:
+        writer = workspace.mcp_writer()
+        await writer.add(("a", "s1"), NewServer("local", ("python3", "-V"), env={"K": "v"}))
+        await writer.add(("a", "s1"), NewServer("web", url="http://127.0.0.1:9/mcp"))
+        await writer.add(("", ""), NewServer("everywhere", ("python3",)))
+        await writer.enable(("a", "s1"), "local", False)
+        await writer.enable_tool(("a", "s1"), "web", "rm", False)
+    before = (tmp_path / ".mcp").read_bytes()
+    assert peer("declared", tmp_path) == {"a s1": ["local", "web"], " ": ["everywhere"]}
+    assert (tmp_path / ".mcp").read_bytes() == before

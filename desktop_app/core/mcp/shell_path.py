@@ -52,10 +52,24 @@ def _compute() -> str:
     return os.pathsep.join(dict.fromkeys(p for p in parts if p))
 
 
+def _shell() -> str:
+    """The person's shell; a program started by a session manager may not be told."""
+    if sys.platform == "win32":
+        return ""
+    if given := os.environ.get("SHELL", ""):
+        return given
+    import pwd
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_shell
+    except KeyError:
+        return ""
+
+
 def _from_shell() -> str:
     """What an interactive login shell has, or nothing: no shell, an error, too slow."""
-    shell = os.environ.get("SHELL", "")
-    if sys.platform == "win32" or not shell or not os.access(shell, os.X_OK):
+    shell = _shell()
+    if not shell or not os.access(shell, os.X_OK):
         return ""
     script = f'printf "%s" "{_MARK}[$PATH]{_MARK}"'
     if Path(shell).name == "fish":

@@ -54,7 +54,7 @@ class McpTool:
         """Call it. ToolFailure as ``Connection.call``."""
 
         def progress(text: str) -> None:
-            ctx.emit("progress", text)
+            ctx.emit("progress", f"{text}\n")
 
         outcome = await self._call(self.remote.name, args, ctx.images, progress)
         ours = {"server": self.server, "tool": self.remote.name}

@@ -26,6 +26,7 @@ ICONS: dict[str, str] = {
     "Glob": "folder-search",
     "Skill": "book-open",
     "AskUser": "message-circle-question-mark",
+    "reset_tools": "wrench",
     "TaskCreate": "list-checks",
     "TaskGet": "list-checks",
     "TaskList": "list-checks",
@@ -62,7 +63,13 @@ def title(name: str) -> str:
         case "":
             return tr("Tool")
         case _:
-            return name
+            return _of_server(name)
+
+
+def _of_server(name: str) -> str:
+    """``mcp__server__tool`` as a person says it; any other name as it is."""
+    parts = name.split("__", 2)
+    return f"{parts[2]} · {parts[1]}" if len(parts) == 3 and parts[0] == "mcp" else name
 
 
 _MAIN_ARGUMENT = {

@@ -49,7 +49,7 @@ async def test_a_call_after_approval_and_a_rule_for_the_rest(mcp: McpBench, tmp_
     assert pending.approvals[0].name == "mcp__plain__slow"
     op = pending.approvals[0].op_id
     events = await collect(c.decide(pending.reply_id, [Decision(op, True)]))
-    assert [o.text for o in of(events, ev.ToolOutput)] == ["1/2 step 1", "2/2 step 2"]
+    assert [o.text for o in of(events, ev.ToolOutput)] == ["1/2 step 1\n", "2/2 step 2\n"]
     assert of(events, ev.RunFinished)[0].reason == "completed"
     breakdown = await c.breakdown()
     assert breakdown.parts["mcp"] > 0
