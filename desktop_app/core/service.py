@@ -77,6 +77,12 @@ class FolderReport:
     sessions: int = 0
     instructions: bool = False
 
+    @property
+    def asks(self) -> bool:
+        """Whether a person must say first that it is trusted: another program wrote it, or it came
+        with programs to be run or skills for the prompt, as a downloaded folder may."""
+        return not self.known and (self.foreign or bool(self.commands or self.skills))
+
 
 class Slipway:
     """See the module. Safe to use from one event loop."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 
 from desktop_app.core.models.scripted import Call, Say, ScriptedModel
+from desktop_app.ui.widgets import Label, TrustDialog
 from tests.helpers.mcp import children, declare, entry
 from tests.helpers.program import Driver
 
@@ -21,8 +22,12 @@ def test_a_server_is_called_after_approval_and_ends_with_the_program(
         titles=[[Say("Notes")]],
     )
     driver.start(model)
-    driver.open_folder(folder)
-    driver.run(driver.service.trust(driver.workspace("Field notes").info.id))
+    driver.window.workspaces.open_folder(str(folder))
+    dialog = driver.dialog(TrustDialog)  # it came with programs to be run
+    assert "dies_at_once" in " ".join(label.text() for label in dialog.findChildren(Label))
+    dialog.accept()
+    driver.until(lambda: driver.window.desk.current is not None)
+    driver.until_shown()
     inspector = driver.window.inspector
     inspector.show_tab("tools")
     servers = inspector.tools.servers

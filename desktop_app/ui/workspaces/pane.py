@@ -293,7 +293,9 @@ class WorkspacesPane(Live, QWidget):
             self.model.trust(ws.info.id)
 
     def _trust_dialog(self, report: FolderReport) -> TrustDialog:
-        notes = [tr("Written by an AgentScope program, generation {g}.", g=report.generation)]
+        notes = [tr("It came with a .slipway folder of its own.")]
+        if report.foreign:
+            notes = [tr("Written by an AgentScope program, generation {g}.", g=report.generation)]
         if report.skills:
             notes.append(
                 trn(

@@ -123,7 +123,7 @@ class WorkspacesViewModel(QObject):
 
     async def _open_folder(self, folder: str) -> None:
         report = await self.service.inspect_folder(folder)
-        if report.foreign and not report.known:
+        if report.asks:
             self.trustNeeded.emit(report)
             return
         await self._add(report, trusted=True)

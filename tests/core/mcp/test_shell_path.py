@@ -32,7 +32,8 @@ async def test_the_login_shells_directories_come_first_and_it_is_asked_once(
     asked = tmp_path / "asked"
     shell(
         tmp_path,
-        f'echo x >> {asked}; echo "Welcome!"\nPATH="/opt/node bin:$PATH"; shift; eval "$1"; echo bye',
+        f'echo x >> {asked}; echo "Welcome!"\n'
+        'PATH="/opt/node bin:$PATH"; shift; eval "$1"; echo bye',
         monkeypatch,
     )
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
