@@ -58,7 +58,11 @@ def title(name: str) -> str:
             return tr("Skill")
         case "AskUser":
             return tr("Question")
-        case "TaskCreate" | "TaskGet" | "TaskList" | "TaskUpdate":
+        case "TaskCreate":
+            return tr("New task")
+        case "TaskGet" | "TaskUpdate":
+            return tr("Task")
+        case "TaskList":
             return tr("Tasks")
         case "":
             return tr("Tool")
@@ -81,8 +85,19 @@ _MAIN_ARGUMENT = {
     "Skill": "skill",
     "TaskCreate": "subject",
     "TaskGet": "id",
-    "TaskUpdate": "id",
 }
+
+
+def _task_change(args: dict[str, Any]) -> str:
+    """ "#2: started" of a TaskUpdate."""
+    words = {
+        "pending": tr("to do"),
+        "in_progress": tr("started"),
+        "completed": tr("done"),
+        "deleted": tr("dropped"),
+    }
+    word = words.get(str(args.get("status") or args.get("state") or ""), "")
+    return one_line(": ".join(part for part in (f"#{args.get('id', '')}", word) if part))
 
 
 def one_line(text: str, limit: int = 400) -> str:
@@ -104,6 +119,8 @@ def summary(name: str, args: dict[str, Any] | None) -> str:
         if isinstance(questions, list) and questions and isinstance(questions[0], dict):
             return one_line(str(cast("dict[str, Any]", questions[0]).get("question") or ""))
         return ""
+    if name == "TaskUpdate":
+        return _task_change(args)
     key = _MAIN_ARGUMENT.get(name)
     if key is not None and isinstance(args.get(key), str | int):
         return one_line(str(args[key]))
