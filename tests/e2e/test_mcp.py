@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import Qt
 
+from desktop_app.core.agent import servers as servers_of
 from desktop_app.core.models.scripted import Call, Say, ScriptedModel
 from desktop_app.ui.widgets import Label, TrustDialog
 from tests.helpers.mcp import children, declare, entry
@@ -13,8 +15,9 @@ from tests.helpers.program import Driver
 
 
 def test_a_server_is_called_after_approval_and_ends_with_the_program(
-    driver: Driver, folder: Path
+    driver: Driver, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(servers_of, "NEW_SECONDS", 60.0)  # however busy the machine is
     before = set(children())
     declare(folder / ".slipway", entry("plain", "plain.py"), entry("bad", "raw.py", "dies_at_once"))
     model = ScriptedModel(
@@ -34,7 +37,7 @@ def test_a_server_is_called_after_approval_and_ends_with_the_program(
     driver.until(lambda: [v.name for v in servers.servers] == ["plain", "bad"])
     assert set(children()) == before, "looking starts nothing"
     driver.type("note the rope")
-    driver.until(lambda: driver.vm.activity == "parked", 30_000)
+    driver.until(lambda: driver.vm.activity == "parked", 60_000)
     card = driver.window.chat.approval
     driver.until(card.isVisible)
     assert "write_note of the MCP server plain" in card._values[0].text()

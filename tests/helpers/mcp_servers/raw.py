@@ -62,6 +62,8 @@ def tools(params: dict[str, Any]) -> dict[str, Any]:
         return listed
     if MODE == "endless_pages":
         return {"tools": [tool("one")], "nextCursor": "again"}
+    if MODE == "slow_start":
+        return {"tools": [tool(f"tool_{n}") for n in range(10)]}
     if MODE == "changes" and listings > 1:
         return {"tools": [tool("before"), tool("after")]}
     if MODE == "changes":
@@ -144,6 +146,8 @@ def main() -> None:
     if MODE == "dies_at_once":
         sys.stderr.write("cannot read the token\n")
         sys.exit(1)
+    if MODE == "slow_start":
+        time.sleep(1.0)
     if MODE == "chatty":
         sys.stdout.write("Welcome!\n\n{not json\n")
         sys.stdout.flush()
