@@ -27,7 +27,7 @@ from desktop_app.core.events import Effect
 from desktop_app.core.state import PermissionContext, Rule
 from desktop_app.core.tools.base import Behavior, Verdict
 from desktop_app.core.tools.globs import matches as glob_matches
-from desktop_app.core.tools.shell_rules import covers_line
+from desktop_app.core.tools.shell_rules import covers_line, covers_together
 from desktop_app.core.tools.shell_words import commands_in
 
 FILE_TOOLS = frozenset({"Read", "Write", "Edit", "Grep", "Glob"})
@@ -78,6 +78,8 @@ class Permissions:
             return Decided("allow", "mode")
         if rule := self._find(context.allow_rules, name, subjects, broad=False):
             return Decided("allow", "rule", rule=rule)
+        if name == "Bash" and (rule := self._together(subjects)):
+            return Decided("allow", "rule", rule=rule)
         return self._by_mode(name, verdict, effect)
 
     def _by_mode(self, name: str, verdict: Verdict, effect: Effect) -> Decided:
@@ -106,6 +108,13 @@ class Permissions:
                 if covers(rule.rule_content, name, subjects, broad=broad):
                     return rule
         return None
+
+    def _together(self, subjects: Sequence[str]) -> Rule | None:
+        """The first of the shell's allow rules when they cover a line between them."""
+        rules = [r for r in self.context.allow_rules.get("Bash", ()) if r.rule_content]
+        contents = [r.rule_content or "" for r in rules]
+        covered = len(rules) > 1 and all(covers_together(contents, line) for line in subjects)
+        return rules[0] if covered and subjects else None
 
     # -- rules -----------------------------------------------------------------------------------
 

@@ -90,6 +90,22 @@ def _sed_reads(script: str) -> bool:
     return all(simple.fullmatch(piece) for piece in pieces)
 
 
+def xxd(args: Sequence[Word]) -> list[Word] | None:
+    """Options first, then one file: it tells options by their first letter, and whatever follows
+    the file is written to."""
+    i = 0
+    while i < len(args) and args[i].text.startswith("-"):
+        if args[i].text in ("-c", "-g", "-l", "-s") and i + 1 < len(args):
+            i += 1
+            if not re.fullmatch(r"\+?(?:0x)?[0-9a-fA-F]{1,9}", args[i].text):
+                return None
+        elif args[i].text not in ("-b", "-C", "-e", "-i", "-p", "-u"):
+            return None
+        i += 1
+    files = list(args[i:])
+    return None if len(files) > 1 or any(w.glob for w in files) else files
+
+
 _TESTS = frozenset({"-e", "-f", "-d", "-r", "-w", "-x", "-s", "-L", "-h"})
 
 

@@ -130,6 +130,10 @@ async def _look_from(base: str, command: Known, ctx: ToolContext) -> Reasons:
         starts = [posixpath.join(base, w.text) for w in command.paths if not w.glob]
         for start in starts or [base or "."]:
             out.extend(await _look_below(start, ctx))
+    if not out and command.words[0] == "diff":
+        # in directories it follows links, and shows what it finds
+        for word in command.paths:
+            out.extend(await _look_no_directory(posixpath.join(base, word.text), ctx))
     if not out and command.git:
         out.extend(await _look_git(base, command, ctx))
     return out
@@ -162,6 +166,7 @@ async def _look_wild(base: str, word: Word, ctx: ToolContext) -> Reasons:
     pattern = re.compile(".*".join(re.escape(p) for p in pieces), re.DOTALL | re.IGNORECASE)
     seen = 0
     absolute = paths.absolute(ctx.backend.cwd, start)
+    inside = (await paths.resolve(ctx, start)).inside
     try:
         async with closing(ctx.backend.scandir(absolute)) as batches:
             async for batch in batches:
@@ -175,7 +180,7 @@ async def _look_wild(base: str, word: Word, ctx: ToolContext) -> Reasons:
                         continue
                     if not slash and info.name.startswith("-"):
                         return unclear
-                    if info.kind == "link" or paths.secret(info.name):
+                    if info.kind == "link" or paths.secret(posixpath.join(inside, info.name)):
                         reasons = await _look_path(posixpath.join(start, info.name), ctx)
                         if reasons:
                             return reasons
@@ -190,9 +195,10 @@ async def _look_below(start: str, ctx: ToolContext) -> Reasons:
     budget = Budget(MAX_BELOW_S, MAX_BELOW)
     walk = Walk(ctx.backend, folder, budget, enter=lambda path, name: name not in _NOT_THEIRS)
     unclear: Reasons = [("shell.reads_below", {"path": start})]
+    inside = (await paths.resolve(ctx, start)).inside
     try:
         async for path, info, _ in walk.entries():
-            if info.kind == "file" and paths.secret(path):
+            if info.kind == "file" and paths.secret(posixpath.join(inside, path)):
                 return [("path.secret", {"path": posixpath.normpath(posixpath.join(start, path))})]
             if info.kind == "dir" and info.name == ".git":
                 config = await _config(posixpath.join(folder, path), ctx)
@@ -202,6 +208,14 @@ async def _look_below(start: str, ctx: ToolContext) -> Reasons:
         # a file is no directory to walk; what is not there is not read
         return [] if error.code in _ABSENT else unclear
     return unclear if budget.stopped else []
+
+
+async def _look_no_directory(path: str, ctx: ToolContext) -> Reasons:
+    try:
+        info = await ctx.backend.stat(paths.absolute(ctx.backend.cwd, path))
+    except WorkspaceError as error:
+        return [] if error.code in _ABSENT else [("shell.reads_below", {"path": path})]
+    return [("shell.reads_below", {"path": path})] if info.kind == "dir" else []
 
 
 async def _look_git(base: str, command: Known, ctx: ToolContext) -> Reasons:

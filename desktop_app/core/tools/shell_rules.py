@@ -8,6 +8,7 @@ table knows to read nothing, and none may carry an option that turns it into ano
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from .shell_lex import Simple
@@ -75,6 +76,24 @@ def covers_line(content: str, command: str) -> bool:
     return any(fits) and all(
         fit or _reads_nothing(simple) for fit, simple in zip(fits, parsed, strict=True)
     )
+
+
+def covers_together(contents: Sequence[str], command: str) -> bool:
+    """Whether several allow rules cover a line between them: each of its commands is what one of
+    them says, or reads nothing."""
+    line = command.strip()
+    parsed = parse(line)
+    if parsed is None or len(parsed) < 2:
+        return False
+    prefixes = [c.removesuffix(":*").split() for c in contents if c.endswith(":*")]
+    exact = {c.strip() for c in contents if not c.endswith(":*")}
+    for simple in parsed:
+        source = line[simple.words[0].start : simple.words[-1].end]
+        plain = source in exact and not simple.inputs
+        said = plain or any(p and _begins(simple, p) for p in prefixes)
+        if not said and not _reads_nothing(simple):
+            return False
+    return True
 
 
 def _begins(simple: Simple, prefix: list[str]) -> bool:

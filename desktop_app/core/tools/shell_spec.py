@@ -22,10 +22,11 @@ class Spec:
     that its value matches whole); ``digits`` allows ``-20``.
 
     ``positional``: ``path``, ``text``, ``none``, ``format`` (only ``+…``), ``pattern`` (text first
-    unless an option in ``pattern_by`` gave it, then paths), ``one`` (at most one path), ``two``
-    (at most two), ``required`` (at least one path). ``deep``: options that make it read all files
-    below a directory, ``*`` when it always does. ``custom`` replaces all of this. ``whole``: the
-    row speaks of everything that the command reads, not only of how its version is asked for.
+    unless an option in ``pattern_by`` gave it, then paths), ``one`` (at most one path, last),
+    ``two`` (at most two), ``required`` (at least one path). ``deep``: options that make it read
+    all files below a directory, ``*`` when it always does. ``custom`` replaces all of this.
+    ``whole``: the row speaks of everything that the command reads, not only of how its version is
+    asked for.
     """
 
     short: str = ""
@@ -76,6 +77,7 @@ class _Options:
         self.args = list(args)
         self.rest: list[Word] = []
         self.seen: set[str] = set()
+        self.late = False  # an option after another word: some programs take it for a file
 
     def read(self) -> bool:
         i = 0
@@ -83,6 +85,7 @@ class _Options:
             word = self.args[i]
             i += 1
             text = word.text
+            self.late = self.late or (bool(self.rest) and text.startswith("-"))
             if text == "--":
                 self.rest.extend(self.args[i:])
                 return True
@@ -162,7 +165,10 @@ def _positionals(spec: Spec, reader: _Options) -> list[Word] | None:
             return None if not words or words[0].glob else words[1:]
         case "one" | "two":
             most = 1 if spec.positional == "one" else 2
-            return None if len(words) > most or any(w.glob for w in words) else words
+            if len(words) > most or any(w.glob for w in words):
+                return None
+            # their second file may be written to
+            return None if spec.positional == "one" and reader.late else words
         case "required":
             return words or None
         case _:

@@ -89,7 +89,7 @@ TABLE: dict[str, Spec] = {
     # the second operand of these two is written to
     "uniq": Spec("cdDiuz", "fsw", _set("count repeated unique ignore-case"),
                  names("skip-fields skip-chars check-chars"), positional="one"),
-    "xxd": Spec("bCeiEpu", "cglos", positional="one"),
+    "xxd": Spec(custom=custom.xxd),
     "sort": Spec("bdfghiMnrRsuVcCz", "kt", _set("numeric-sort reverse unique human-numeric-sort "
                  "version-sort ignore-case ignore-leading-blanks stable check general-numeric-sort "
                  "month-sort zero-terminated"), names("key field-separator sort")),

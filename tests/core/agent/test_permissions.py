@@ -161,6 +161,18 @@ def test_other_tools_go_by_name() -> None:
     assert not covers("mcp__y", "mcp__x", (), broad=False)
 
 
+def test_rules_of_the_shell_work_together() -> None:
+    line = Verdict("ask", subjects=("make all && make test | tail -5",))
+    one, two = rule("Bash", "make all"), rule("Bash", "make test:*")
+    assert decide("default", "Bash", line, "unsafe", one) == "ask by person"
+    assert decide("default", "Bash", line, "unsafe", one, two) == "allow by rule"
+    assert decide("default", "Bash", line, "unsafe", one, two, rule("Bash", "make:*", "deny")) == (
+        "deny by rule"
+    )
+    worse = Verdict("ask", subjects=("make all && make test && ./x",))
+    assert decide("default", "Bash", worse, "unsafe", one, two) == "ask by person"
+
+
 def test_add_list_remove() -> None:
     permissions = Permissions(PermissionContext())
     new = {"tool_name": "Bash", "rule_content": "make:*", "behavior": "allow", "source": "session"}

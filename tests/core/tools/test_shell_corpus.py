@@ -8,6 +8,7 @@ other characters that cannot be seen as ``⟨hex⟩``.
 from __future__ import annotations
 
 import os
+import random
 import re
 import subprocess
 from collections.abc import AsyncIterator
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 
 from desktop_app.core.tools.base import ToolContext
 from desktop_app.core.tools.shell import Bash
+from desktop_app.core.tools.shell_git import GIT
 from desktop_app.core.tools.shell_judge import judge
 from desktop_app.core.tools.shell_lex import MAX_LINE, lex
 from desktop_app.core.tools.shell_parse import parse
@@ -65,6 +67,7 @@ def _trapped(folder: Path) -> None:
     outside.mkdir()
     (outside / "f").write_text("secret")
     os.symlink(outside, folder / "link")
+    os.symlink(folder / ".git", folder / "gitlink")
     for name in (".env", ".env.local", "certs/server.pem", "-rf", "--evil.py", "-rf.txt", "x",
                  "bare/HEAD", "sub/.git/config", "sub/deep/x", "sub/ls", "bin/cat"):  # fmt: skip
         path = folder / name
@@ -232,4 +235,56 @@ async def test_listed_programs_never_come_from_the_folder(
     context = make_context(folder)
     out = await Bash().run({"command": "ls; cat bin/ls | head -1"}, context)
     assert out.text == "bin\n#!/bin/sh"
+    await context.backend.close()
+
+
+def _snapshot(folder: Path) -> dict[str, tuple[int, int, int]]:
+    found: dict[str, tuple[int, int, int]] = {}
+    for path in folder.rglob("*"):
+        info = path.lstat()
+        found[str(path)] = (info.st_mtime_ns, info.st_size, info.st_ino)
+    return found
+
+
+def _random_line(chance: random.Random) -> str:
+    """A command of the table with options that it has, in any order, among names of files."""
+    names = ["a.txt", "b.txt", "README.md", "src", "new", "out", "HEAD", "5", "x", "-", "--", "p",
+             "1,2", "s/a/b/", "data/x.csv", "src/*.py", "."]  # fmt: skip
+    git = chance.random() < 0.3
+    head = chance.choice(sorted(GIT if git else set(TABLE) - {"sleep"}))
+    spec = (GIT if git else TABLE)[head]
+    words = ["git", head] if git else [head]
+    letters = spec.short + spec.short_value + spec.short_optional or "abcinopw"
+    longs = sorted(spec.long | spec.long_value | spec.long_optional) or ["help"]
+    for _ in range(chance.randint(0, 5)):
+        kind = chance.random()
+        if kind < 0.35:
+            cluster = "".join(chance.choices(letters, k=chance.randint(1, 3)))
+            words.append(f"-{cluster}{chance.choice(['', '', '5', 'out'])}")
+        elif kind < 0.6:
+            words.append(f"--{chance.choice(longs)}{chance.choice(['', '', '=5', '=out'])}")
+        else:
+            words.append(chance.choice(names))
+    return " ".join(words)
+
+
+async def test_what_is_allowed_changes_nothing(folder: Path) -> None:
+    """Lines that are allowed are run in a real repository; nothing in it is different after."""
+    _everyday(folder)
+    context = make_context(folder)
+    setup = (
+        "rm -r .git && git init -q . && git add -A && git -c user.name=a -c user.email=a@b commit"
+        " -qm x && echo more >> a.txt && touch new && git status"
+    )
+    assert (await Bash().run({"command": setup}, context)).state == "success"
+    before = _snapshot(folder.parent)
+    chance = random.Random(11)
+    lines = HARMLESS[::12] + [_random_line(chance) for _ in range(400)]
+    ran = 0
+    for line in lines:
+        if (await Bash().check({"command": line}, context)).behavior == "allow":
+            ran += 1
+            await Bash().run({"command": line, "timeout": 20_000}, context)
+            assert _snapshot(folder.parent) == before, line
+    assert ran > 100
     await context.backend.close()

@@ -6,7 +6,7 @@ import pytest
 
 from desktop_app.core.tools.shell_lex import lex
 from desktop_app.core.tools.shell_parse import parse
-from desktop_app.core.tools.shell_rules import covers_line, suggest
+from desktop_app.core.tools.shell_rules import covers_line, covers_together, suggest
 from desktop_app.core.tools.shell_table import reading
 from desktop_app.core.tools.shell_words import commands_in
 
@@ -108,6 +108,23 @@ def test_commands_are_found_wherever_they_stand(line: str) -> None:
 )
 def test_what_a_prefix_rule_covers(content: str, command: str, covered: bool) -> None:
     assert covers_line(content, command) is covered
+
+
+@pytest.mark.parametrize(
+    ("command", "covered"),
+    [
+        ("npm run build && npm test -- x", True),
+        ("npm run build; npm test | tail -5", True),
+        ("npm run build -- x && npm test", False),
+        ("npm run build && npm test && rm x", False),
+        ("npm run build && cat /etc/passwd", False),
+        ("npm run build < x && npm test", False),
+        ("npm run build & npm test", False),
+        ("echo a && echo b", True),
+    ],
+)
+def test_rules_cover_a_line_between_them(command: str, covered: bool) -> None:
+    assert covers_together(["npm run build", "npm test:*"], command) is covered
 
 
 @pytest.mark.parametrize(
