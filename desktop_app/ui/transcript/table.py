@@ -93,8 +93,10 @@ def _cells(
 
 
 def _widths(rows: list[list[Styled]], columns: int, width: int, style: Style) -> list[int]:
-    """Natural widths where they fit; else the wide columns share what the narrow ones leave."""
+    """Natural widths where they fit; else no column is narrower than its longest word, and the
+    wide ones share what is left."""
     natural = [0.0] * columns
+    head, body = [0.0] * columns, [0.0] * columns  # the longest words
     for n, row in enumerate(rows):
         fm = style.fm("small-strong" if n == 0 else "body")
         for k, cell in enumerate(row):
@@ -102,23 +104,39 @@ def _widths(rows: list[list[Styled]], columns: int, width: int, style: Style) ->
             size = fm.horizontalAdvance(cell.text) * (1.08 if cell.runs else 1.0) + codes * 1.5
             size += style.px(8) * sum(1 for run in cell.runs if run.flags & CODE)
             natural[k] = max(natural[k], size)
+            word = fm.horizontalAdvance(_word(cell.text)) * (1.08 if cell.runs else 1.0)
+            longest = body if n else head
+            longest[k] = max(longest[k], word + codes * 1.5)
     pads = [style.px(8) if k == 0 else style.px(16) for k in range(columns)]
     want = [int(n) + 2 + pad for n, pad in zip(natural, pads, strict=True)]
-    total = sum(want)
-    if total <= width:
+    if sum(want) <= width:
         return _spread(want, width, style)
-    fair, left, open_columns = [0] * columns, width, list(range(columns))
-    while open_columns:
-        share = left // len(open_columns)
-        small = [k for k in open_columns if want[k] <= share]
-        if not small:
-            for k in open_columns:
-                fair[k] = max(style.px(40), share)
+    least = [style.px(40)] * columns
+    for words in (list(map(max, head, body)), body):  # else those of the head are broken first
+        whole = [min(int(w) + 2 + pad, width // 2) for w, pad in zip(words, pads, strict=True)]
+        if sum(whole) <= width:
+            least = whole
             break
-        for k in small:
-            fair[k] = want[k]
-            left -= want[k]
-            open_columns.remove(k)
+    return _shared([min(a, b) for a, b in zip(least, want, strict=True)], want, width)
+
+
+def _word(text: str) -> str:
+    """The longest part that is not broken over lines; between Chinese characters lines break."""
+    word = max(text.split(), key=len, default="")
+    return word[:2] if any(char >= "\u2e80" for char in word) else word
+
+
+def _shared(least: list[int], want: list[int], width: int) -> list[int]:
+    """``least`` for each column, and of what is left equal shares up to what it wants."""
+    fair, left = list(least), width - sum(least)
+    needy = [k for k in range(len(want)) if want[k] > fair[k]]
+    while needy and left >= len(needy):
+        share = left // len(needy)
+        for k in needy:
+            more = min(share, want[k] - fair[k])
+            fair[k] += more
+            left -= more
+        needy = [k for k in needy if want[k] > fair[k]]
     return fair
 
 

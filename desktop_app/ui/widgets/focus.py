@@ -25,8 +25,9 @@ _WIDTH, _GAP = 2, 1
 class FocusRing(QWidget):
     """An overlay beside the focused control: 2 px, 1 px outside of it. One per window."""
 
-    def __init__(self, target: QWidget, radius: int) -> None:
+    def __init__(self, target: QWidget, radius: int, *, inside: bool = False) -> None:
         super().__init__(target.parentWidget())
+        self._out = -_GAP if inside else _WIDTH + _GAP
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._target = target
@@ -38,7 +39,7 @@ class FocusRing(QWidget):
 
     def _follow(self) -> None:
         # The strip around the mask's hole takes no part in the parent's layout.
-        out = _WIDTH + _GAP
+        out = self._out
         self.setGeometry(self._target.geometry().adjusted(-out, -out, out, out))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -55,13 +56,15 @@ class FocusRing(QWidget):
         width = _WIDTH + theme().high_contrast
         painter = QPainter(self)
         rect = QRectF(self.rect())
-        box(painter, rect, self._radius + 2, line=theme().color("focus"), width=width)
+        radius = self._radius + (2 if self._out > 0 else -_GAP)
+        box(painter, rect, radius, line=theme().color("focus"), width=width)
 
 
 class Ringed(_Widget):
     """Mixin, named before the Qt class: shows the ring. ``ring_radius`` is the control's own."""
 
     ring_radius = "button"
+    ring_inside = False  # for what fills its parent, which would cut the ring off
     _ring: FocusRing | None = None
 
     def focusInEvent(self, event: QFocusEvent) -> None:
@@ -80,7 +83,8 @@ class Ringed(_Widget):
 
     def show_ring(self) -> None:
         if self._ring is None and self.parentWidget() is not None:
-            self._ring = FocusRing(self, theme().radius(self.ring_radius))
+            radius = theme().radius(self.ring_radius)
+            self._ring = FocusRing(self, radius, inside=self.ring_inside)
 
     def hide_ring(self) -> None:
         ring, self._ring = self._ring, None

@@ -161,6 +161,8 @@ class Switch(_Marked, QCheckBox):
 class _Part(Live, Ringed, QAbstractButton):
     """One of a row of which one is on; arrow keys move (Qt does it for exclusive groups)."""
 
+    ring_inside = True
+
     def __init__(self, value: str, text: Text, parent: QWidget) -> None:
         super().__init__(parent)
         self.value = value
@@ -241,8 +243,16 @@ class _Row(Live, QWidget):
             part.hide()
             part.deleteLater()
 
+    def _stops(self) -> None:
+        """Tab comes to the one that is on; from there the arrow keys go on."""
+        on = self._group.checkedButton()
+        for part in self.parts():
+            stop = part is on or on is None
+            part.setFocusPolicy(Qt.FocusPolicy.TabFocus if stop else Qt.FocusPolicy.NoFocus)
+
     def _toggled(self, button: QAbstractButton, on: bool) -> None:
         self.update()
+        self._stops()
         if on and isinstance(button, _Part):
             self.changed.emit(button.value)
 
@@ -258,6 +268,7 @@ class _Row(Live, QWidget):
                 part.setChecked(True)
                 self._group.blockSignals(blocked)
                 self.update()
+        self._stops()
 
 
 class SegmentedControl(_Row):

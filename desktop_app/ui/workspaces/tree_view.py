@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QStyleOptionViewItem, QWidget
 
 from desktop_app.core.catalog import SessionSummary, WorkspaceSummary
@@ -119,6 +119,11 @@ class WorkspaceTree(Live, Tree):
     def _menu(self, at: QPoint) -> None:
         index = self.indexAt(at)
         self.menuWanted.emit(index.data(ItemRole), self.viewport().mapToGlobal(at))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        # A right click asks what can be done; what is open stays marked.
+        if event.button() != Qt.MouseButton.RightButton:
+            super().mousePressEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         item = self.current()

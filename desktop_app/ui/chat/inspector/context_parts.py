@@ -153,6 +153,13 @@ def item_name(item: Item) -> str:
         return {"system": tr("System prompt"), "instructions": tr("Instructions")}.get(
             label, label or category_name("system")
         )
+    if item.category == "ledger":
+        names = {
+            "pinned": tr("Task and constraints"),
+            "summary": tr("Summary"),
+            "tasks": tr("Tasks"),
+        }
+        return names.get(label, label or category_name("ledger"))
     if item.category in ("assistant", "result"):
         tool, _, rest = label.partition(" ")
         if tool in tool_words.ICONS:
