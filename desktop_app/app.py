@@ -114,6 +114,7 @@ class Program:
             self.window = MainWindow(self.service, self.settings, shape)
         self.window.closing.connect(self.closing.set)
         self.window.settingsWanted.connect(self._open_settings)
+        self.window.modelsWanted.connect(self._open_models)
         self.window.settingChosen.connect(self.change_setting)
         self.window.show()
         self.window.start()
@@ -187,9 +188,19 @@ class Program:
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
+    def _open_models(self) -> None:
+        from desktop_app.ui.settings.models_dialog import ModelsDialog
+
+        dialog = ModelsDialog(self.window, self.service.library, self.service.default_model)
+        dialog.defaultChosen.connect(lambda model: self.change_setting("model", model))
+        dialog.modelsChanged.connect(self.window.models_changed)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
     def change_setting(self, name: str, value: Any) -> None:
         """Put a setting into force at once, and save it."""
         from desktop_app.core.errors import SlipwayError
+        from desktop_app.core.models.registry import DEFAULT_MODEL
         from desktop_app.ui.settings.apply import LOOK, apply
 
         try:
@@ -200,7 +211,7 @@ class Program:
         if name in LOOK:
             apply(self.settings.get, (name,))
         elif name == "model":
-            self.service.default_model = value or self.service.default_model
+            self.service.default_model = value or DEFAULT_MODEL
 
     # -- errors nobody caught -----------------------------------------------------------------
 

@@ -45,6 +45,7 @@ class MainWindow(Live, QWidget):
 
     closing = Signal()
     settingsWanted = Signal()
+    modelsWanted = Signal()
     settingChosen = Signal(str, object)
 
     def __init__(self, service: Slipway, settings: Settings, geometry: QSettings) -> None:
@@ -141,6 +142,7 @@ class MainWindow(Live, QWidget):
         self.inspector.showRequested.connect(self.chat.show_row)
         self.inspector.mentionRequested.connect(self.chat.mention)
         self.inspector.closeRequested.connect(lambda: self.set_inspector(False))
+        self.chat.composer.model.manageWanted.connect(self.modelsWanted.emit)
         self.chat_status.gaugeClicked.connect(lambda: self.open_inspector("context"))
         self.welcome.openFolder.connect(self._open_folder)
         self.welcome.openDemo.connect(self.workspaces.open_demo)
@@ -383,6 +385,11 @@ class MainWindow(Live, QWidget):
 
     def _toast_with(self, text: str, act: str, run: Callable[[], object]) -> None:
         self.toasts.show(text, "info", act=act, run=run)
+
+    def models_changed(self) -> None:
+        """Models came, went, or are other ones now."""
+        self.chat.composer.model.set_model(self.chat.sources.current_model())
+        self.chat_status.retranslate()
 
     def retranslate(self) -> None:
         self._title()

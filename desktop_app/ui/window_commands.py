@@ -54,6 +54,7 @@ def register(window: MainWindow) -> None:
                     "view.composer",
                     SEPARATOR,
                     "view.palette",
+                    "view.models",
                     "view.settings",
                 ],
             ),
@@ -161,6 +162,14 @@ def _view(w: MainWindow) -> list[Command]:
             w.settingsWanted.emit,
             "Ctrl+,",
             "settings",
+            group,
+        ),
+        c(
+            "view.models",
+            lambda: tr("Manage models…"),
+            w.modelsWanted.emit,
+            None,
+            "cpu",
             group,
         ),
     ]

@@ -121,10 +121,11 @@ class ContextEngine:
 
     def account(self) -> Accounting:
         info = self.model.info
-        account = self._accounts.get(info.id)
+        mark = f"{info.id} {info.window} {info.max_output}"  # the person may correct a window
+        account = self._accounts.get(mark)
         if account is None:
             account = Accounting(resolve(info), model=info.id, ratios=self._ratios)
-            self._accounts[info.id] = account
+            self._accounts[mark] = account
         return account
 
     async def breakdown(self) -> Breakdown:

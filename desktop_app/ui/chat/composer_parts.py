@@ -294,9 +294,10 @@ class ModeButton(Button):
 
 
 class ModelButton(Button):
-    """The model, with a menu of those that can be used."""
+    """The model, with a menu of those that can be used; ``manageWanted`` asks for more of them."""
 
     chosen = Signal(str)
+    manageWanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self.model: ModelInfo | None = None
@@ -329,6 +330,8 @@ class ModelButton(Button):
             action.setCheckable(True)
             action.setChecked(self.model is not None and model.id == self.model.id)
             action.triggered.connect(lambda _=False, m=model.id: self.chosen.emit(m))
+        self._menu.addSeparator()
+        self._menu.addAction(icon("settings"), tr("Manage models…"), self.manageWanted.emit)
 
 
 def model_words(model: ModelInfo) -> str:

@@ -60,3 +60,10 @@ def when(ts_us: int, now_us: int) -> str:
         return then.strftime("%H:%M")
     pattern = "%m-%d %H:%M" if then.year == today.year else "%Y-%m-%d %H:%M"
     return then.strftime(pattern)
+
+
+def dollars(amount: float) -> str:
+    """US dollars: cents from one cent on, two significant digits below."""
+    if amount == 0 or amount >= 0.01:
+        return f"${amount:,.2f}"
+    return f"${amount:.2g}" if amount >= 0.0001 else "<$0.0001"

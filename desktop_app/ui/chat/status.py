@@ -49,6 +49,7 @@ class ChatStatus(Live, QWidget):
         self.gauge.clicked.connect(self.gaugeClicked)
         self.figures = self._label()
         self.offer = self._label()
+        self.spent = self._label()
         self._saved = Glyph("check", "success", 12)
         self.saved = self._label()
         self._lines: list[Line] = []
@@ -63,6 +64,7 @@ class ChatStatus(Live, QWidget):
         self._divide()
         self._row.addWidget(self.offer)
         self._row.addStretch(1)
+        self._row.addWidget(self.spent)
         self._row.addWidget(self._saved)
         self._row.addWidget(self.saved)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -114,6 +116,7 @@ class ChatStatus(Live, QWidget):
         self.workspace.set_source(f"{kind_name(sources.workspace_kind)} · {sources.workspace_name}")
         self._show_model(sources.current_model() if shown else None)
         self._show_gauge()
+        self._show_spent()
         self._show_saved()
         self._fit()
 
@@ -144,6 +147,18 @@ class ChatStatus(Live, QWidget):
 
     def minimumSizeHint(self) -> QSize:
         return QSize(0, super().minimumSizeHint().height())
+
+    def _show_spent(self) -> None:
+        """What the session cost, as soon as a call with a known price was measured."""
+        conversation = self._vm.conversation if self._vm is not None else None
+        spent = conversation.spent if conversation is not None else None
+        self.spent.setVisible(spent is not None)
+        if spent is not None:
+            self.spent.set_source(figures.dollars(spent.session))
+            session, turn = figures.dollars(spent.session), figures.dollars(spent.turn)
+            words = tr("This session: {session}. Newest turn: {turn}.", session=session, turn=turn)
+            self.spent.setToolTip(words)
+            self.spent.setAccessibleName(words)
 
     def _show_model(self, model: ModelInfo | None) -> None:
         words = tr("No model")

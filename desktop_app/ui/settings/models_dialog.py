@@ -1,0 +1,326 @@
+"""The person's models: listed, added, tried, removed; which one new sessions begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QStandardItem, QStandardItemModel
+from PySide6.QtWidgets import QHBoxLayout, QListView, QVBoxLayout, QWidget
+
+from desktop_app.core.errors import SlipwayError
+from desktop_app.core.models.definitions import ModelDefinition
+from desktop_app.core.models.discovery import Found
+from desktop_app.core.models.library import ModelLibrary
+from desktop_app.core.models.providers import BY_ID, host_of
+from desktop_app.core.tasks import Tasks
+from desktop_app.ui.errors import describe, describe_error
+from desktop_app.ui.i18n import mark, tr, trn
+from desktop_app.ui.theme import theme
+from desktop_app.ui.widgets import Button, Label, Role, RowDelegate, Switch, figures
+from desktop_app.ui.widgets.dialogs import Dialog
+
+from .models_form import ModelForm
+
+_ASKS = ("list", "look up", "try", "discover", "key")
+_DEFINITION = int(Qt.ItemDataRole.UserRole) + 1
+
+
+class ModelsDialog(Dialog):
+    """``defaultChosen(id)``: new sessions begin with this model. ``modelsChanged``: the list is
+    another one now. ``current`` is the id of the default."""
+
+    defaultChosen = Signal(str)
+    modelsChanged = Signal()
+
+    def __init__(self, parent: QWidget | None, library: ModelLibrary, current: str = "") -> None:
+        super().__init__(parent, lambda: tr("Models"), width=820)
+        self.library = library
+        self._default = current
+        self._tasks = Tasks(self._failed)
+        self._note: Callable[[], str] = lambda: ""
+        self.form = ModelForm()
+        self._build()
+        self._closed = self._filling = False
+        self.form.listWanted.connect(lambda: self._ask("list", self._list_models()))
+        self.form.modelChosen.connect(lambda p, m: self._ask("look up", self._look_up(p, m)))
+        self.finished.connect(self._end)
+        self._fill()
+        self._select(self.library.models[0].id if self.library.models else "")
+        self._problem()
+        self._ask("discover", self._discover())
+
+    def _end(self) -> None:
+        """What only asks is given up; what saves goes on."""
+        self._closed = True
+        for name in _ASKS:
+            self._tasks.cancel(name)
+
+    # -- building ------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        px = theme().px
+        row = QHBoxLayout()
+        row.setSpacing(px(16))
+        left = QVBoxLayout()
+        left.setSpacing(px(8))
+        self.view = QListView()
+        self.view.setAccessibleName(tr("Models"))
+        self.view.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
+        self.view.setItemDelegate(RowDelegate(self.view, two_line=True))
+        self.view.setFixedWidth(px(250))
+        self.items = QStandardItemModel(self.view)
+        self.view.setModel(self.items)
+        self.view.selectionModel().currentChanged.connect(lambda *_: self._selected())
+        left.addWidget(self.view, 1)
+        self.add = Button(lambda: tr("Add a model"), glyph="plus")
+        self.add.clicked.connect(lambda: self._select(""))
+        left.addWidget(self.add)
+        row.addLayout(left)
+        right = QVBoxLayout()
+        right.setSpacing(px(10))
+        right.addWidget(self.form)
+        line = QHBoxLayout()
+        line.setSpacing(px(8))
+        self.attempt = Button(lambda: tr("Try"), glyph="play")
+        self.attempt.clicked.connect(lambda: self._ask("try", self._try()))
+        self.first = Button(lambda: tr("Use for new sessions"), variant="ghost")
+        self.first.clicked.connect(self._make_default)
+        line.addWidget(self.attempt)
+        line.addWidget(self.first)
+        line.addStretch(1)
+        right.addLayout(line)
+        self.told = Label("", role="small", tone="muted", wrap=True, select=True)
+        self.told.setMinimumHeight(px(34))
+        right.addWidget(self.told)
+        right.addStretch(1)
+        row.addLayout(right, 1)
+        self.body.addLayout(row, 1)
+        self.discover = Switch(lambda: tr("Look for model servers on this computer"))
+        self.discover.setChecked(self.library.file.discover)
+        self.discover.toggled.connect(lambda on: self._ask("discover", self._set_discover(on)))
+        self.aside(self.discover)
+        self.remove = Button(lambda: tr("Remove"), variant="danger")
+        self.add_button(self.remove, run=lambda: self._work(self._remove()))
+        self.add_button(Button(lambda: tr("Close")), run=self.accept)
+        self.save = Button(lambda: tr("Save"), variant="primary")
+        self.add_button(self.save, run=lambda: self._work(self._save()), default=True)
+
+    def sizeHint(self) -> QSize:
+        return QSize(theme().px(820), theme().px(620))
+
+    def retranslate(self) -> None:
+        super().retranslate()
+        if hasattr(self, "items"):
+            self._fill(keep=True)
+            self.told.set_source(self._note())
+
+    # -- the list ------------------------------------------------------------------------------
+
+    def _fill(self, *, keep: bool = False, found: list[Found] | None = None) -> None:
+        chosen = self.chosen() if keep else None
+        self._filling = True  # what is written in the fields stays
+        self._found = found if found is not None else getattr(self, "_found", [])
+        self.items.clear()
+        for one in self.library.models:
+            self._item(one, BY_ID[one.provider].name, default=one.id == self._default)
+        known = {(m.base, m.model) for m in self.library.models}
+        for server in self._found:
+            for model in server.models:
+                if (server.address, model) not in known:
+                    detail = tr("found at {host}", host=host_of(server.address))
+                    self._item(_offered(server, model), detail)
+        if chosen is not None and chosen.id:
+            self._select(chosen.id, quiet=True)
+        self._filling = False
+
+    def _item(self, one: ModelDefinition, detail: str, *, default: bool = False) -> None:
+        item = QStandardItem(one.name)
+        item.setData(one, _DEFINITION)
+        item.setData(detail, Role.DETAIL)
+        item.setData("cpu" if one.id else "plus", Role.ICON)
+        item.setData(f"{one.name}, {detail}", Qt.ItemDataRole.AccessibleTextRole)
+        if default:
+            item.setData((tr("Default"), "info", None), Role.BADGE)
+        self.items.appendRow(item)
+
+    def chosen(self) -> ModelDefinition | None:
+        """The definition of the row that is chosen; None while a new one is written."""
+        return self.view.currentIndex().data(_DEFINITION)
+
+    def _select(self, model_id: str, *, quiet: bool = False) -> None:
+        """Choose a row; an empty id begins a new model."""
+        for row in range(self.items.rowCount()):
+            index = self.items.index(row, 0)
+            if model_id and index.data(_DEFINITION).id == model_id:
+                self.view.setCurrentIndex(index)
+                return
+        self.view.clearSelection()
+        self.view.selectionModel().clearCurrentIndex()
+        if not quiet:
+            self._selected()
+            self.form.provider.setFocus()
+
+    def _selected(self) -> None:
+        if self._filling:
+            return
+        one = self.chosen() or ModelDefinition("", "openai", "", "", images=True)
+        others = [(m.id, m.name) for m in self.library.models if m.id != one.id]
+        self.form.show_model(one, [*others, ("guide", "Guide")], key_note="")
+        kept = bool(one.id)
+        self.remove.setVisible(kept)
+        self.first.setVisible(kept)
+        self.first.setEnabled(one.id != self._default)
+        self._say(lambda: "")
+        self._ask("key", self._note_key(one))
+
+    async def _note_key(self, one: ModelDefinition) -> None:
+        place = await self.library.secrets.place()
+        known = bool(one.model and await self.library.key_of(one))
+        if place == "session" and known:
+            words = mark("A key is known until the program ends; this system has no keyring.")
+        elif place == "session":
+            words = mark("This system has no keyring: a key lasts until the program ends.")
+        elif known:
+            words = mark("A key lies in the system's keyring. Leave empty to keep it.")
+        else:
+            words = mark("Kept in the system's keyring, nowhere else.")
+        self.form.key_note.set_source(lambda: tr(words))
+
+    # -- acts ----------------------------------------------------------------------------------
+
+    def _work(self, coro: Coroutine[Any, Any, None]) -> None:
+        """Run an act; what fails is said below the fields."""
+        self._tasks.start(self._told(coro), name="models")
+
+    def _ask(self, name: str, coro: Coroutine[Any, Any, None]) -> None:
+        """The same, for what changes nothing: a newer one takes the place of an older."""
+        self._tasks.replace(self._told(coro), name=name)
+
+    async def _told(self, coro: Coroutine[Any, Any, None]) -> None:
+        try:
+            await coro
+        except SlipwayError as error:
+            if not self._closed:
+                self._show_error(error)
+
+    def _failed(self, _name: str, error: BaseException) -> None:
+        if not self._closed:
+            self._show_error(error)
+
+    def _show_error(self, error: BaseException) -> None:
+        def words() -> str:
+            said = describe_error(error)
+            return " ".join(t for t in (f"{said.title}.", said.reason, said.fix) if t)
+
+        self._say(words, "danger")
+
+    def _say(self, words: Callable[[], str], tone: Any = "muted") -> None:
+        self._note = words
+        self.told.set_tone(tone)
+        self.told.set_source(words())
+
+    def _problem(self) -> None:
+        """A file that could not be read, entries that do not fit: said at once."""
+        file = self.library.file
+        if (problem := file.problem) is not None:
+            words = describe(problem.code, problem.params)
+            self._say(lambda: f"{words.title}. {words.reason} {words.fix}", "warning")
+        elif file.invalid:
+            names = ", ".join(f"{name} ({why})" for name, why in file.invalid)
+            self._say(lambda: tr("Left out of the list: {names}", names=names), "warning")
+
+    async def _save(self) -> None:
+        one = self.form.definition()
+        if one is None:
+            return
+        kept, place = await self.library.put(one, self.form.key.text().strip())
+        if self._closed:
+            return
+        self._fill()
+        self._select(kept.id)
+        self.modelsChanged.emit()
+        if place == "session":
+            self._say(
+                lambda: tr("Saved. The key lasts until the program ends: there is no keyring."),
+                "warning",
+            )
+        else:
+            self._say(lambda: tr("Saved."), "success")
+
+    async def _remove(self) -> None:
+        one = self.chosen()
+        if one is None:
+            return
+        await self.library.remove(one.id)
+        if self._closed:
+            return
+        self._fill()
+        self._select(self.library.models[0].id if self.library.models else "")
+        if one.id == self._default:
+            self._default = ""
+            self.defaultChosen.emit("")
+        self.modelsChanged.emit()
+        self._say(lambda: tr("“{name}” was removed.", name=one.name))
+
+    async def _try(self) -> None:
+        one = self.form.definition()
+        if one is None:
+            return
+        self._say(lambda: tr("Asking “{name}”…", name=one.name or one.model))
+        self.attempt.setEnabled(False)
+        try:
+            trial = await self.library.try_out(one, self.form.key.text().strip())
+        finally:
+            self.attempt.setEnabled(True)
+        self._say(
+            lambda: tr(
+                "First word after {first}, whole answer after {seconds}: {answer}",
+                first=figures.duration(trial.first),
+                seconds=figures.duration(trial.seconds),
+                answer=trial.text or tr("(no text)"),
+            ),
+            "success",
+        )
+
+    async def _list_models(self) -> None:
+        one = self.form.definition_for_list()
+        if one is None:
+            return
+        self._say(lambda: tr("Asking for the list…"))
+        listed = await self.library.list_models(one, self.form.key.text().strip())
+        self._say(lambda: trn("{n} model", "{n} models", len(listed)))
+        self.form.show_list(listed)
+
+    async def _look_up(self, provider: str, model: str) -> None:
+        self.form.show_known(model, await self.library.known(provider, model))
+
+    async def _discover(self) -> None:
+        found = await self.library.found()
+        if found:
+            self._fill(keep=True, found=found)
+
+    async def _set_discover(self, on: bool) -> None:
+        await self.library.set_discover(on)
+        self._fill(keep=True, found=await self.library.found())
+
+    def _make_default(self) -> None:
+        one = self.chosen()
+        if one is not None and one.id:
+            self._default = one.id
+            self.defaultChosen.emit(one.id)
+            self._fill(keep=True)
+            self.first.setEnabled(False)
+
+
+def _offered(server: Found, model: str) -> ModelDefinition:
+    """A definition for a model that was found on this computer."""
+    window = server.windows.get(model)
+    spec = BY_ID[server.provider]
+    address = "" if server.address == spec.address else server.address
+    if window is None:
+        return ModelDefinition("", server.provider, model, model, address=address)
+    return ModelDefinition(
+        "", server.provider, model, model, address, window, "provider", min(window // 4, 8_192)
+    )

@@ -1,0 +1,307 @@
+"""The fields of one model: provider, address, key, name, window, price and what it can do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QCompleter, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+
+from desktop_app.core.models.base import LimitSource, Price
+from desktop_app.core.models.catalogue import Known
+from desktop_app.core.models.definitions import (
+    ASSUMED_WINDOW,
+    EFFORTS,
+    MIN_WINDOW,
+    ModelDefinition,
+)
+from desktop_app.core.models.library import Listed
+from desktop_app.core.models.providers import BY_ID, PROVIDERS
+from desktop_app.ui.i18n import mark, tr
+from desktop_app.ui.theme import theme
+from desktop_app.ui.widgets import Button, Choice, Field, Label, Switch
+from desktop_app.ui.widgets.base import Text
+from desktop_app.ui.widgets.dialogs import FactRow
+
+SOURCES: dict[str, str] = {
+    "user": mark("set by you"),
+    "error": mark("from an error of the provider"),
+    "provider": mark("from the provider's list"),
+    "catalogue": mark("from the catalogue"),
+    "assumed": mark("assumed: nobody says it"),
+}
+_EFFORT_WORDS = {"low": mark("Low"), "medium": mark("Medium"), "high": mark("High")}
+
+
+class ModelForm(QWidget):
+    """Shows a definition and gives the one that its fields describe. ``listWanted`` asks for the
+    provider's models, ``modelChosen(provider, model)`` for what is known of one."""
+
+    listWanted = Signal()
+    modelChosen = Signal(str, str)
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._one: ModelDefinition | None = None
+        self._source: LimitSource = "assumed"
+        self._names: dict[str, Listed] = {}
+        self._rows = QVBoxLayout(self)
+        self._rows.setContentsMargins(0, 0, 0, 0)
+        self._rows.setSpacing(theme().px(8))
+        self._build_service()
+        self._build_model()
+        for field in (self.address, self.key, self.model, self.name, self.window_size):
+            field.edit.textEdited.connect(self._edited)
+
+    # -- building ------------------------------------------------------------------------------
+
+    def _build_service(self) -> None:
+        self.provider = Choice(lambda: tr("Provider"))
+        choices: list[tuple[str, Text]] = [(p.id, p.name) for p in PROVIDERS]
+        self.provider.set_choices(choices, "openai")
+        self.provider.chosen.connect(self._provider_chosen)
+        self._row(lambda: tr("Provider"), self.provider)
+        self.address = Field(lambda: tr("Address"))
+        self._row(lambda: tr("Address"), self.address)
+        self.key = Field(lambda: tr("Key"))
+        self.key.edit.setEchoMode(QLineEdit.EchoMode.Password)
+        self.key_note = Label("", role="caption", tone="faint", wrap=True)
+        self._row(lambda: tr("Key"), self.key, self.key_note)
+
+    def _build_model(self) -> None:
+        self.model = Field(lambda: tr("Model"))
+        self.list = Button(lambda: tr("List models"), glyph="list")
+        self.list.clicked.connect(self.listWanted.emit)
+        line = QWidget()
+        row = QHBoxLayout(line)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme().px(8))
+        row.addWidget(self.model, 1)
+        row.addWidget(self.list, 0, Qt.AlignmentFlag.AlignTop)
+        line.setFocusProxy(self.model)
+        self._row(lambda: tr("Model"), line)
+        self.model.edit.editingFinished.connect(self._model_entered)
+        self.name = Field(lambda: tr("Name"))
+        self._row(lambda: tr("Name"), self.name)
+        self.window_size = Field(lambda: tr("Context window"))
+        self.window_note = Label("", role="caption", tone="faint")
+        self._row(lambda: tr("Context window"), self.window_size, self.window_note)
+        self.price_in = Field(
+            lambda: tr("Dollars for a million tokens in"), placeholder=lambda: tr("in")
+        )
+        self.price_out = Field(
+            lambda: tr("Dollars for a million tokens out"), placeholder=lambda: tr("out")
+        )
+        prices = QWidget()
+        row = QHBoxLayout(prices)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme().px(8))
+        row.addWidget(self.price_in, 1)
+        row.addWidget(self.price_out, 1)
+        prices.setFocusProxy(self.price_in)
+        price_note = Label(
+            lambda: tr("US dollars for a million tokens: in, out."), role="caption", tone="faint"
+        )
+        self._row(lambda: tr("Price"), prices, price_note)
+        self.effort = Choice(lambda: tr("Thinking effort"))
+        efforts: list[tuple[str, Text]] = [("", lambda: tr("As the provider sets it"))]
+        for effort in EFFORTS:
+            efforts.append((effort, lambda e=effort: tr(_EFFORT_WORDS[e])))
+        self.effort.set_choices(efforts)
+        self._row(lambda: tr("Thinking effort"), self.effort)
+        self.fallback = Choice(lambda: tr("Stand-in"))
+        self.fallback_note = Label(
+            lambda: tr("Answers for one turn when this model cannot."), role="caption", tone="faint"
+        )
+        self._row(lambda: tr("Stand-in"), self.fallback, self.fallback_note)
+        self.images = Switch(lambda: tr("Takes images"))
+        holder = QWidget()
+        row = QHBoxLayout(holder)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.images)
+        row.addStretch(1)
+        holder.setFocusProxy(self.images)
+        self._row(lambda: tr("Images"), holder)
+
+    def _row(self, label: Text, control: QWidget, note: QWidget | None = None) -> None:
+        if note is None:
+            self._rows.addWidget(FactRow(label, control))
+            return
+        holder = QWidget()
+        column = QVBoxLayout(holder)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme().px(2))
+        column.addWidget(control)
+        column.addWidget(note)
+        holder.setFocusProxy(control)
+        self._rows.addWidget(FactRow(label, holder))
+
+    # -- showing -------------------------------------------------------------------------------
+
+    def show_model(
+        self, one: ModelDefinition, others: Sequence[tuple[str, str]], *, key_note: str
+    ) -> None:
+        """Fill the fields. ``others`` are (id, name) of possible stand-ins; ``key_note`` says
+        where the key lies. The key itself is never shown."""
+        self._one, self._source = one, one.window_source
+        self._names = {}
+        self.provider.set_value(one.provider)
+        self.address.edit.setText(one.address)
+        self.key.edit.clear()
+        self.key_note.set_source(key_note)
+        self.model.edit.setText(one.model)
+        self.name.edit.setText(one.name if one.name != one.model else "")
+        self.window_size.edit.setText(str(one.window))
+        self._show_price(one.price)
+        self.effort.set_value(one.effort or "")
+        stand_ins: list[tuple[str, Text]] = [("", lambda: tr("None")), *others]
+        self.fallback.set_choices(stand_ins, one.fallback)
+        self.images.setChecked(one.images)
+        for field in (self.address, self.model, self.window_size, self.price_in, self.price_out):
+            field.set_error("")
+        self._show_hints()
+
+    def _show_price(self, price: Price | None) -> None:
+        self.price_in.edit.setText(f"{price.input:g}" if price else "")
+        self.price_out.edit.setText(f"{price.output:g}" if price else "")
+
+    def _show_hints(self) -> None:
+        spec = BY_ID[self.provider.value()]
+        self.address.edit.setPlaceholderText(spec.address or "https://…/v1")
+        self.model.edit.setPlaceholderText(spec.example)
+        self.name.edit.setPlaceholderText(self.model.text())
+        self.window_note.set_source(tr(SOURCES.get(self._source, SOURCES["assumed"])))
+
+    def _provider_chosen(self, provider: str) -> None:
+        self.images.setChecked(BY_ID[provider].images)
+        self._names = {}
+        self._edited()
+        if self.model.text().strip():
+            self.modelChosen.emit(provider, self.model.text().strip())
+
+    def _edited(self) -> None:
+        if self.sender() is self.window_size.edit:
+            self._source = "user"
+        self._show_hints()
+        self.changed.emit()
+
+    def _model_entered(self) -> None:
+        name = self.model.text().strip()
+        if name and self._one is not None and name != self._one.model:
+            self.modelChosen.emit(self.provider.value(), name)
+
+    def show_list(self, listed: Sequence[Listed]) -> None:
+        """Offer the provider's models while the name is typed, and now."""
+        self._names = {m.name: m for m in listed}
+        completer = QCompleter(sorted(self._names), self.model.edit)
+        completer.setFilterMode(Qt.MatchFlag.MatchContains)
+        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        completer.activated.connect(lambda _name: self._model_entered())
+        self.model.edit.setCompleter(completer)
+        self.model.edit.setFocus()
+        if self.model.text() not in self._names:
+            completer.setCompletionPrefix(self.model.text())
+        completer.complete()
+
+    def show_known(self, model: str, known: Known) -> None:
+        """What the catalogue says of the model in the field; the person's own numbers stay."""
+        if model != self.model.text().strip():
+            return
+        listed = self._names.get(model)
+        if self._source != "user":
+            if listed is not None and listed.window is not None:
+                self._set_window(listed.window, "provider")
+            elif known.window is not None:
+                self._set_window(known.window, "catalogue")
+            else:
+                self._set_window(ASSUMED_WINDOW, "assumed")
+        if known.price is not None:
+            self._show_price(known.price)
+            self._priced = known.price
+        self._show_hints()
+
+    _priced: Price | None = None
+
+    def _set_window(self, window: int, source: LimitSource) -> None:
+        self.window_size.edit.setText(str(window))
+        self._source = source
+
+    # -- reading -------------------------------------------------------------------------------
+
+    def definition(self) -> ModelDefinition | None:
+        """What the fields describe, or None: then the field that will not do says why."""
+        address, model = self.address.text().strip(), self.model.text().strip()
+        spec = BY_ID[self.provider.value()]
+        window, price = self._number(self.window_size), self._read_price()
+        web = address.startswith(("http://", "https://"))
+        wanted = not address and not spec.address
+        odd = wanted or (address and not web)
+        self.address.set_error(tr("An address begins with http:// or https://.") if odd else "")
+        self.model.set_error("" if model else tr("The model's name is needed."))
+        small = window is None or window < MIN_WINDOW
+        self.window_size.set_error(
+            tr("A number of tokens, {n} at least.", n=MIN_WINDOW) if small else ""
+        )
+        self.price_in.set_error("" if price is not False else tr("Two numbers, or nothing."))
+        bad = odd or not model or small or price is False
+        if bad or self._one is None or window is None or isinstance(price, bool):
+            return None
+        one = self._one
+        effort = next((e for e in EFFORTS if e == self.effort.value()), None)
+        same = (one.model, one.window) == (model, window)
+        return replace(
+            one,
+            provider=spec.id,
+            model=model,
+            name=self.name.text().strip() or model,
+            address=address,
+            window=window,
+            window_source=self._source,
+            max_output=one.max_output if same and one.id else _longest(window),
+            price=price,
+            images=self.images.isChecked(),
+            effort=effort,
+            fallback=self.fallback.value(),
+        )
+
+    def definition_for_list(self) -> ModelDefinition | None:
+        """Where the list of models is asked for; None when the address will not do."""
+        if self._one is None:
+            return None
+        address = self.address.text().strip()
+        spec = BY_ID[self.provider.value()]
+        web = address.startswith(("http://", "https://"))
+        good = web if address else bool(spec.address)
+        self.address.set_error("" if good else tr("An address begins with http:// or https://."))
+        if not good:
+            return None
+        return replace(self._one, provider=spec.id, address=address, name=spec.name)
+
+    @staticmethod
+    def _number(field: Field) -> int | None:
+        text = field.text().replace(",", "").replace(" ", "")
+        return int(text) if text.isascii() and text.isdigit() else None
+
+    def _read_price(self) -> Price | bool | None:
+        """The price, None without one, False when it cannot be read. What the catalogue or the
+        file says of cached tokens stays while the two numbers are theirs."""
+        texts = [f.text().strip() for f in (self.price_in, self.price_out)]
+        if not any(texts):
+            return None
+        try:
+            given, taken = (float(t.replace(",", ".")) for t in texts)
+        except ValueError:
+            return False
+        if given < 0 or taken < 0:
+            return False
+        for known in (self._priced, self._one.price if self._one else None):
+            if known is not None and (known.input, known.output) == (given, taken):
+                return known
+        return Price(given, taken)
+
+
+def _longest(window: int) -> int:
+    """Tokens of the longest answer asked for: what current models of that size allow."""
+    return min(16_384 if window >= 100_000 else 8_192, window // 4)

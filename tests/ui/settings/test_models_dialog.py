@@ -1,0 +1,192 @@
+"""The models dialog over the real library, a real file and a local server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLineEdit
+
+from desktop_app.core.models.base import Price
+from desktop_app.core.models.definitions import Definitions, ModelDefinition
+from desktop_app.core.models.discovery import Found
+from desktop_app.core.models.library import ModelLibrary
+from desktop_app.core.models.provider import Connections
+from desktop_app.core.models.registry import Models
+from desktop_app.core.secrets import Secrets
+from desktop_app.ui import i18n
+from desktop_app.ui.settings.models_dialog import ModelsDialog
+from desktop_app.ui.theme import theme as current
+from desktop_app.ui.widgets import Role
+from tests.helpers import providers as wire
+from tests.helpers.providers import Server
+
+KEY = "sk-test-0123456789abcdef"
+HERE = Found("ollama", "http://127.0.0.1:11434/v1", ("llama3",), {})
+
+
+@pytest.fixture
+def library(tmp_path: Path, run: Callable[..., Any]) -> Iterator[ModelLibrary]:
+    made = ModelLibrary(
+        tmp_path / "models.json",
+        Models(),
+        secrets=Secrets(lambda: None),
+        connections=Connections(stall=5.0),
+        find=lambda: [HERE],
+    )
+    run(made.load())
+    yield made
+    run(made.close())
+
+
+@pytest.fixture
+def dialog(qtbot: Any, library: ModelLibrary) -> ModelsDialog:
+    made = ModelsDialog(None, library)
+    qtbot.addWidget(made)
+    made.show()
+    qtbot.waitUntil(lambda: made.items.rowCount() == 1)
+    return made
+
+
+def write(dialog: ModelsDialog, **fields: str) -> None:
+    form = dialog.form
+    for name, text in fields.items():
+        edit = getattr(form, name).edit
+        edit.setText(text)
+        edit.textEdited.emit(text)
+
+
+def choose(dialog: ModelsDialog, provider: str) -> None:
+    control = dialog.form.provider
+    control.set_value(provider)
+    control.chosen.emit(provider)
+
+
+def names(dialog: ModelsDialog) -> list[str]:
+    return [dialog.items.item(n).text() for n in range(dialog.items.rowCount())]
+
+
+def test_a_model_is_added_tried_made_default_and_removed(
+    qtbot: Any, dialog: ModelsDialog, library: ModelLibrary, tmp_path: Path
+) -> None:
+    chosen: list[str] = []
+    dialog.defaultChosen.connect(chosen.append)
+    with Server(wire.chat("Hello there.")) as server:
+        choose(dialog, "compatible")
+        write(dialog, address=f"{server.url}/v1", model="m1", name="Mine", key=KEY)
+        qtbot.mouseClick(dialog.attempt, Qt.MouseButton.LeftButton)
+        qtbot.waitUntil(lambda: "Hello there." in dialog.told.text(), timeout=20_000)
+        assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"
+        assert library.models == [], "trying keeps nothing"
+    qtbot.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "Saved" in dialog.told.text())
+    assert "no keyring" in dialog.told.text()
+    assert names(dialog) == ["Mine", "llama3"]
+    assert dialog.form.key.text() == "", "a key is never shown again"
+    assert KEY not in (tmp_path / "models.json").read_text()
+    qtbot.mouseClick(dialog.first, Qt.MouseButton.LeftButton)
+    assert chosen == ["compatible:m1"]
+    assert dialog.items.item(0).data(Role.BADGE)[0] == "Default"
+    qtbot.mouseClick(dialog.remove, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: names(dialog) == ["llama3"])
+    assert chosen == ["compatible:m1", ""]
+    assert Definitions.load(tmp_path / "models.json").models == []
+
+
+def test_the_catalogue_fills_window_and_price_and_a_persons_number_stays(
+    qtbot: Any, dialog: ModelsDialog, library: ModelLibrary
+) -> None:
+    form = dialog.form
+    write(dialog, model="gpt-5")
+    form.model.edit.editingFinished.emit()
+    qtbot.waitUntil(lambda: form.window_size.text() == "400000", timeout=10_000)
+    assert form.window_note.text() == "from the catalogue"
+    assert (form.price_in.text(), form.price_out.text()) == ("1.25", "10")
+    one = form.definition()
+    assert one is not None
+    assert (one.window_source, one.price) == ("catalogue", Price(1.25, 10.0, 0.125))
+    write(dialog, window_size="100000", model="gpt-5-mini")
+    form.window_size.edit.textEdited.emit("100000")
+    form.model.edit.editingFinished.emit()
+    qtbot.waitUntil(lambda: form.price_in.text() == "0.25", timeout=10_000)
+    one = form.definition()
+    assert one is not None
+    assert (one.window, one.window_source) == (100_000, "user")
+
+
+def test_what_will_not_do_is_said_at_its_field(qtbot: Any, dialog: ModelsDialog) -> None:
+    choose(dialog, "compatible")
+    write(dialog, window_size="lots", price_in="x")
+    qtbot.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
+    form = dialog.form
+    qtbot.waitUntil(lambda: bool(form.price_in.edit.property("invalid")))
+    for field in (form.address, form.model, form.window_size, form.price_in):
+        assert field.edit.property("invalid"), field
+    assert form.key.edit.echoMode() == QLineEdit.EchoMode.Password
+
+
+def test_a_refused_key_is_told_in_words(qtbot: Any, dialog: ModelsDialog) -> None:
+    with Server(wire.openai_error(401, "no", "invalid_api_key")) as server:
+        choose(dialog, "openai_chat")
+        write(dialog, address=f"{server.url}/v1", model="m", key=KEY)
+        qtbot.mouseClick(dialog.attempt, Qt.MouseButton.LeftButton)
+        qtbot.waitUntil(lambda: "key was not accepted" in dialog.told.text(), timeout=20_000)
+    assert KEY not in dialog.told.text()
+    assert dialog.attempt.isEnabled()
+
+
+def test_the_providers_list_is_offered(qtbot: Any, dialog: ModelsDialog) -> None:
+    listed = {"data": [{"id": "alpha", "max_model_len": 65_536}, {"id": "beta"}]}
+    with Server(wire.json_answer(listed)) as server:
+        choose(dialog, "compatible")
+        write(dialog, address=f"{server.url}/v1")
+        qtbot.mouseClick(dialog.form.list, Qt.MouseButton.LeftButton)
+        qtbot.waitUntil(lambda: dialog.told.text() == "2 models", timeout=20_000)
+    completer = dialog.form.model.edit.completer()
+    assert completer.model().rowCount() == 2
+    completer.popup().hide()
+    write(dialog, model="alpha")
+    dialog.form.model.edit.editingFinished.emit()
+    qtbot.waitUntil(lambda: dialog.form.window_size.text() == "65536", timeout=10_000)
+    assert dialog.form.window_note.text() == "from the provider's list"
+
+
+def test_servers_on_this_computer_are_offered_and_can_be_left_alone(
+    qtbot: Any, dialog: ModelsDialog, library: ModelLibrary
+) -> None:
+    assert "127.0.0.1:11434" in dialog.items.item(0).data(Role.DETAIL)
+    dialog.view.setCurrentIndex(dialog.items.index(0, 0))
+    assert (dialog.form.provider.value(), dialog.form.model.text()) == ("ollama", "llama3")
+    qtbot.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: [m.id for m in library.models] == ["ollama:llama3"])
+    qtbot.waitUntil(lambda: names(dialog) == ["llama3"])
+    dialog.discover.setChecked(False)
+    qtbot.waitUntil(lambda: library.file.discover is False)
+
+
+@pytest.mark.parametrize("language", ["en", "zh_CN"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_in_both_languages_and_looks(
+    qtbot: Any, library: ModelLibrary, run: Any, shot: Any, theme: Any, language: str, scheme: str
+) -> None:
+    one = ModelDefinition("", "anthropic", "claude-sonnet-5-5", "Sonnet", window=1_000_000)
+    run(library.put(one, KEY))
+    dialog = ModelsDialog(None, library, "anthropic:claude-sonnet-5-5")
+    qtbot.addWidget(dialog)
+    dialog.show()
+    qtbot.waitUntil(lambda: dialog.items.rowCount() == 2)
+    before = dialog.save.text()
+    i18n.set_language(language)
+    current().set_scheme(scheme)
+    assert (dialog.save.text() != before) == (language == "zh_CN")
+    assert names(dialog) == ["Sonnet", "llama3"]
+    write(dialog, name="Being written")
+    dialog.discover.setChecked(False)
+    qtbot.waitUntil(lambda: names(dialog) == ["Sonnet"])
+    assert dialog.form.name.text() == "Being written", "a list that changes leaves the fields alone"
+    dialog.discover.setChecked(True)
+    qtbot.waitUntil(lambda: names(dialog) == ["Sonnet", "llama3"])
+    shot(dialog, f"models-{scheme}-{language}")
