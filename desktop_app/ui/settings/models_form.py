@@ -63,7 +63,10 @@ class ModelForm(QWidget):
         self.provider.set_choices(choices, "openai")
         self.provider.chosen.connect(self._provider_chosen)
         self._row(lambda: tr("Provider"), self.provider)
-        self.address = Field(lambda: tr("Address"))
+        self.address = Field(
+            lambda: tr("Address"),
+            placeholder=lambda: BY_ID[self.provider.value()].address or "https://…/v1",
+        )
         self._row(lambda: tr("Address"), self.address)
         self.key = Field(lambda: tr("Key"))
         self.key.edit.setEchoMode(QLineEdit.EchoMode.Password)
@@ -71,7 +74,9 @@ class ModelForm(QWidget):
         self._row(lambda: tr("Key"), self.key, self.key_note)
 
     def _build_model(self) -> None:
-        self.model = Field(lambda: tr("Model"))
+        self.model = Field(
+            lambda: tr("Model"), placeholder=lambda: BY_ID[self.provider.value()].example
+        )
         self.list = Button(lambda: tr("List models"), glyph="list")
         self.list.clicked.connect(self.listWanted.emit)
         line = QWidget()
@@ -83,7 +88,7 @@ class ModelForm(QWidget):
         line.setFocusProxy(self.model)
         self._row(lambda: tr("Model"), line)
         self.model.edit.editingFinished.connect(self._model_entered)
-        self.name = Field(lambda: tr("Name"))
+        self.name = Field(lambda: tr("Name"), placeholder=lambda: self.model.text())
         self._row(lambda: tr("Name"), self.name)
         self.window_size = Field(lambda: tr("Context window"))
         self.window_note = Label("", role="caption", tone="faint")
@@ -168,11 +173,10 @@ class ModelForm(QWidget):
         self.price_out.edit.setText(f"{price.output:g}" if price else "")
 
     def _show_hints(self) -> None:
-        spec = BY_ID[self.provider.value()]
-        self.address.edit.setPlaceholderText(spec.address or "https://…/v1")
-        self.model.edit.setPlaceholderText(spec.example)
-        self.name.edit.setPlaceholderText(self.model.text())
-        self.window_note.set_source(tr(SOURCES.get(self._source, SOURCES["assumed"])))
+        for field in (self.address, self.model, self.name):
+            field.retranslate()
+        source = SOURCES.get(self._source, SOURCES["assumed"])
+        self.window_note.set_source(lambda: tr(source))
 
     def _provider_chosen(self, provider: str) -> None:
         self.images.setChecked(BY_ID[provider].images)
