@@ -62,7 +62,7 @@ def tools(params: dict[str, Any]) -> dict[str, Any]:
         return listed
     if MODE == "endless_pages":
         return {"tools": [tool("one")], "nextCursor": "again"}
-    if MODE == "slow_start":
+    if MODE in ("slow_start", "ten"):
         return {"tools": [tool(f"tool_{n}") for n in range(10)]}
     if MODE == "changes" and listings > 1:
         return {"tools": [tool("before"), tool("after")]}

@@ -28,6 +28,7 @@ from .server_card import ServerCard
 
 log = logging.getLogger(__name__)
 QUIET_MS = 60  # changes that come together are shown together
+AT_ONCE = 4  # cards made before the loop gets its turn
 
 
 class McpPanel(Live, QWidget):
@@ -47,6 +48,9 @@ class McpPanel(Live, QWidget):
         self._timer.setSingleShot(True)
         self._timer.setInterval(QUIET_MS)
         self._timer.timeout.connect(self.refresh)
+        self._more = QTimer(self)
+        self._more.setSingleShot(True)
+        self._more.timeout.connect(self._fill)
         px = theme().px
         self.error = Label("", role="small", tone="danger", wrap=True, select=True)
         self.note = Label("", role="small", tone="muted", wrap=True)
@@ -138,7 +142,7 @@ class McpPanel(Live, QWidget):
         self.note.setVisible(bool(off))
         while len(self.cards) > len(self.servers):
             self.cards.pop().deleteLater()
-        while len(self.cards) < len(self.servers):
+        for _ in self.servers[len(self.cards) :][:AT_ONCE]:
             card = ServerCard(self.tokens)
             card.enabled.connect(lambda name, on: self._do(lambda m: m.set_enabled(name, on)))
             card.toolEnabled.connect(
@@ -150,8 +154,10 @@ class McpPanel(Live, QWidget):
             self._column.insertWidget(len(self.cards) + 1, card)
         live, trusted = self._sources.writable, self._sources.trusted
         self.add_button.setEnabled(live)
-        for card, view in zip(self.cards, self.servers, strict=True):
+        for card, view in zip(self.cards, self.servers, strict=False):
             card.show_view(view, trusted=trusted, live=live)
+        if len(self.cards) < len(self.servers):
+            self._more.start()
 
     # -- what a person does -------------------------------------------------------------------
 
@@ -218,4 +224,5 @@ class McpPanel(Live, QWidget):
             self._unlisten()
             self._unlisten = None
         self._timer.stop()
+        self._more.stop()
         await self._tasks.close()

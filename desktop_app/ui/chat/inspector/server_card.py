@@ -127,6 +127,12 @@ class ServerCard(Card):
 
     def show_view(self, view: ServerView, *, trusted: bool, live: bool) -> None:
         """``live``: the session may change things; else it is only shown."""
+        if (view, trusted, live) == (self.view, self._trusted, self._live):
+            # As a person left it: a switch that was moved and changed nothing goes back.
+            self.switch.setChecked(view.enabled)
+            if not self._tools.isHidden():
+                self._fill_tools(view)
+            return
         self.view, self._trusted, self._live = view, trusted, live
         self._render()
 
