@@ -162,6 +162,10 @@ class Program:
         self._collector.release()
         self.window.really_close()
         self.window.deleteLater()
+        if self._fault is not None:
+            faulthandler.disable()  # before its file: it would write into a closed one
+            self._fault.close()
+            self._fault = None
 
     async def refuse(self, error: Any) -> None:
         """The data cannot be opened: say why in a window of its own, and end."""
