@@ -169,6 +169,14 @@ class MainWindow(Live, QWidget):
         self._seek = (key, text, seq)
         self.open_session(key)
 
+    def rename_at_hand(self) -> None:
+        """The row of the list when that has the keyboard, else the session that is shown."""
+        item = self.pane.tree.current() if self.pane.tree.hasFocus() else None
+        if item is not None:
+            self.pane.rename(item)
+        else:
+            self.chat.header.begin_rename()
+
     def trash_current(self) -> None:
         """The session that is shown goes to the trash."""
         for ws in self.workspaces.workspaces:

@@ -88,7 +88,7 @@ def _session(w: MainWindow) -> list[Command]:
     own = lambda: w.chat.vm is not None and w.chat.vm.writable  # noqa: E731
     rows = [
         ("new", lambda: tr("New session"), w.new_session, "Ctrl+N", "message-square-plus", here),
-        ("rename", lambda: tr("Rename session"), w.chat.header.begin_rename, None, "pencil", own),
+        ("rename", lambda: tr("Rename session"), w.rename_at_hand, "F2", "pencil", own),
         ("trash", lambda: tr("Move session to trash"), w.trash_current, None, "trash-2", own),
         ("find", lambda: tr("Find in this session"), w.chat.open_find, "Ctrl+F", "search", shown),
         ("export", lambda: tr("Export as Markdown…"), w.chat.work.export, None, "download", shown),

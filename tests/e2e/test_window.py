@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
 from desktop_app.ui import i18n
 from desktop_app.ui.theme import theme
+from desktop_app.ui.widgets import TextPrompt
 from tests.helpers.program import Driver
 
 
@@ -54,3 +58,47 @@ def test_side_areas_keep_their_share_of_words(driver: Driver, folder: Path) -> N
     driver.until(lambda: abs(window.pane.width() - before * 1.5) <= 2)
     theme().set_scale(100)
     driver.until(lambda: abs(window.pane.width() - before) <= 2)
+
+
+def test_filtering_keeps_the_open_session_marked(driver: Driver, folder: Path) -> None:
+    window = driver.start().window
+    driver.open_folder(folder)
+    driver.ask("list the files")
+    first = driver.window.desk.current
+    driver.new_session()
+    driver.ask("what can you do?")
+    driver.until_idle()
+    opened = window.desk.current
+    pane = window.pane
+    pane.filter_button.setChecked(True)
+    QTest.keyClicks(pane.search, driver.session(first).title)
+    driver.until(lambda: len(driver.tree()) == 2)
+    QTest.keyClick(pane.search, Qt.Key.Key_Escape)
+    driver.until(lambda: len(driver.tree()) == 3)
+    assert pane.tree.current().key == opened
+    QTest.keyClick(pane.search, Qt.Key.Key_Escape)
+    assert not pane.search_row.isVisible()
+    assert pane.tree.hasFocus()
+
+
+def test_f2_renames_what_has_the_keyboard(driver: Driver, folder: Path) -> None:
+    window = driver.start().window
+    driver.open_folder(folder)
+    window.activateWindow()
+    driver.until(window.isActiveWindow)
+    window.chat.composer.setFocus()
+    QTest.keyClick(window.chat.composer.edit, Qt.Key.Key_F2)
+    editor = window.chat.header.editor
+    assert editor.isVisible()
+    editor.setText("Ropes")
+    QTest.keyClick(editor, Qt.Key.Key_Return)
+    driver.until(lambda: driver.vm.title == "Ropes")
+    tree = window.pane.tree
+    tree.setFocus()
+    driver.until(tree.hasFocus)
+    tree.setCurrentIndex(tree.model().index(0, 0))
+    QTest.keyClick(tree, Qt.Key.Key_F2)
+    dialog = driver.dialog(TextPrompt)
+    dialog.field.edit.setText("Harbour")
+    QTest.mouseClick(dialog.go, Qt.MouseButton.LeftButton)
+    driver.until(lambda: driver.workspace("Harbour") is not None)

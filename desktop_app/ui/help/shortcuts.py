@@ -55,7 +55,6 @@ def fixed_groups() -> list[Group]:
         (
             tr("In the list of workspaces"),
             [
-                (tr("Rename"), ["F2"]),
                 (tr("Move to trash, or forget"), ["Del"]),
             ],
         ),

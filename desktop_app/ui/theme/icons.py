@@ -8,6 +8,7 @@ icon is drawn when it is painted, and pixmaps are cached by everything that shap
 from __future__ import annotations
 
 import importlib.resources
+import logging
 import mmap
 import re
 import struct
@@ -20,6 +21,7 @@ from PySide6.QtSvg import QSvgRenderer
 
 from .theme import theme
 
+log = logging.getLogger(__name__)
 _STROKE = re.compile(rb'stroke-width="[\d.]+"')
 _FALLBACK = "square-dashed"
 _ENTRY = struct.Struct("<4s6xH8xL4xH12xL")  # a central directory's entry, up to the file's name
@@ -50,7 +52,10 @@ def _entry(name: str) -> tuple[int, int, int] | None:
 
 @lru_cache(512)
 def _svg(name: str) -> bytes:
-    found = _entry(name) or _entry(_FALLBACK)
+    found = _entry(name)
+    if found is None:
+        log.warning("there is no icon %r", name)
+        found = _entry(_FALLBACK)
     assert found is not None, "the archive of icons is not Lucide's"
     offset, size, method = found
     data = _archive()

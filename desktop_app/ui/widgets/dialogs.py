@@ -136,7 +136,7 @@ class ConfirmDialog(Dialog):
         px = theme().px
         row = QHBoxLayout()
         row.setSpacing(px(12))
-        glyph = ("triangle-alert", "warning") if danger else ("circle-help", "info")
+        glyph = ("triangle-alert", "warning") if danger else ("circle-question-mark", "info")
         row.addWidget(Glyph(*glyph, 20), 0, Qt.AlignmentFlag.AlignTop)
         words = QVBoxLayout()
         words.setSpacing(px(6))

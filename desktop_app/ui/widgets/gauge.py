@@ -316,13 +316,17 @@ class Ring(_Moving):
 
     def __init__(self, parent: QWidget | None = None, *, side: int = 18) -> None:
         super().__init__(parent)
-        self._side = side
+        self._plain_side = side
         self._painted = -1.0
         self.retranslate()
 
     def retranslate(self) -> None:
         super().retranslate()
         self.setToolTip(describe(self._usage) if self._usage.window else "")
+
+    @property
+    def _side(self) -> int:
+        return theme().px(self._plain_side)
 
     def sizeHint(self) -> QSize:
         return QSize(self._side, self._side)
@@ -339,7 +343,7 @@ class Ring(_Moving):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         usage = self._shown
         self._painted = usage.share
-        stroke = 4.0 if self._side >= 28 else 3.0
+        stroke = float(theme().px(4 if self._plain_side >= 28 else 3))
         inset = stroke / 2
         circle = QRectF(inset, inset, self._side - stroke, self._side - stroke)
         color = theme().color

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QUrl, Signal
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QPoint, Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QKeyEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
 
 from desktop_app.core.catalog import SessionSummary, WorkspaceSummary
@@ -70,8 +70,8 @@ class WorkspacesPane(Live, QWidget):
         head.addWidget(self.add_button)
         column.addLayout(head)
         self.search = SearchField(lambda: tr("Filter workspaces and sessions"))
-        self.search.searched.connect(self.model.filter)
-        self.search.leaving.connect(lambda: self.filter_button.setChecked(False))
+        self.search.searched.connect(self._filter)
+        self.search.leaving.connect(self._into_list)
         self.search_row = QWidget()
         row = QHBoxLayout(self.search_row)
         row.setContentsMargins(px(8), 0, px(8), px(4))
@@ -115,8 +115,7 @@ class WorkspacesPane(Live, QWidget):
         none = not self.model.workspaces
         self.tree.setVisible(not none)
         self.empty.setVisible(none)
-        if self._open_id:
-            self.tree.select_session(self._open_id)
+        self._mark()
 
     def _opened(self, key: SessionKey) -> None:
         self.openSession.emit(key)
@@ -134,7 +133,26 @@ class WorkspacesPane(Live, QWidget):
             self.search.setFocus()
         else:
             self.search.clear()
-            self.model.filter("")
+            self._filter("")
+
+    def _filter(self, text: str) -> None:
+        self.model.filter(text)
+        self._mark()
+
+    def _mark(self) -> None:
+        """The open session is marked again after its row went and came."""
+        if self._open_id:
+            self.tree.select_session(self._open_id)
+
+    def _into_list(self) -> None:
+        self.tree.setFocus(Qt.FocusReason.TabFocusReason)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and self.filter_button.isChecked():
+            self.filter_button.setChecked(False)
+            self._into_list()
+        else:
+            super().keyPressEvent(event)
 
     def _empty_action(self, name: str) -> None:
         self.choose_folder() if name == "open" else self.model.open_demo()

@@ -166,7 +166,8 @@ def test_icons_are_tinted_sharp_and_cached(theme):
     assert pixmap("folder", "muted", 16).toImage() != light
 
 
-def test_icons_off_are_grey_and_unknown_names_still_draw(theme):
+def test_icons_off_are_grey_and_unknown_names_still_draw(theme, log_guard):
+    log_guard.expect("no icon 'no-such-icon-at-all'")
     off = icon("folder").pixmap(16, 16, QIcon.Mode.Disabled).toImage()
     assert off != icon("folder").pixmap(16, 16, QIcon.Mode.Normal).toImage()
     assert not pixmap("no-such-icon-at-all").isNull()
