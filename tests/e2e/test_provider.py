@@ -1,0 +1,58 @@
+"""A model of one's own in the real window: added, chosen, talked to, and what it cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from desktop_app.ui.settings.models_dialog import ModelsDialog
+from tests.helpers import providers as wire
+from tests.helpers.program import Driver
+from tests.helpers.providers import Server
+
+KEY = "sk-test-0123456789abcdef"
+
+
+def test_a_model_is_added_and_answers_in_the_chat(
+    driver: Driver, folder: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLIPWAY_KEYRING", "none")
+    answer = wire.chat("The harbour opens in May.", usage=(1000, 100, 0))
+    with Server(answer, wire.chat("Harbour")) as server:
+        driver.start()
+        driver.window.chat.composer.model.manageWanted.emit()
+        dialog = driver.dialog(ModelsDialog)
+        driver.service.library._find = list
+        form = dialog.form
+        form.provider.set_value("compatible")
+        form.provider.chosen.emit("compatible")
+        fields = {
+            form.address: f"{server.url}/v1",
+            form.model: "m1",
+            form.name: "Mine",
+            form.key: KEY,
+            form.price_in: "1",
+            form.price_out: "10",
+        }
+        for field, text in fields.items():
+            field.edit.setText(text)
+        QTest.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
+        driver.until(lambda: driver.service.library.models)
+        driver.until(lambda: dialog.first.isVisible())
+        QTest.mouseClick(dialog.first, Qt.MouseButton.LeftButton)
+        driver.until(lambda: driver.service.default_model == "compatible:m1")
+        dialog.accept()
+        driver.open_folder(folder)
+        driver.ask("When does the harbour open?", 30_000)
+        driver.until_idle(30_000)
+        assert "The harbour opens in May." in driver.said()
+        assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"
+        status = driver.window.chat_status
+        driver.until(lambda: status.spent.text() == "$0.002")
+        driver.stop()
+    for path in home.rglob("*"):
+        if path.is_file():
+            assert KEY.encode() not in path.read_bytes(), path
