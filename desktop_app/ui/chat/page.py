@@ -302,10 +302,11 @@ class ChatPage(Live, QWidget):
     def _offer_keys(self) -> None:
         """A card that came up takes the focus, so that its keys work, unless a message is being
         written: its letters must not answer."""
-        card = self.approval
-        if card.isHidden() or card.approval is None or card.approval.op_id == self._offered:
+        asked = self.approval.approval or self.question.question
+        card = self.approval if self.approval.approval is not None else self.question
+        if asked is None or card.isHidden() or asked.op_id == self._offered:
             return
-        self._offered = card.approval.op_id
+        self._offered = asked.op_id
         if self.composer.edit.hasFocus() and self.composer.at_rest:
             card.setFocus(Qt.FocusReason.OtherFocusReason)
 

@@ -172,6 +172,24 @@ def test_an_approval_takes_the_focus_from_an_empty_field_only(
     assert page.approval.hasFocus()
 
 
+def test_a_question_is_answered_by_keys_alone(qtbot: QtBot, page: ChatPage, show: Open) -> None:
+    options = [{"label": "North"}, {"label": "South"}]
+    questions = [{"question": "Which?", "header": "Which", "options": options}]
+    asking = FakeConversation(
+        [[*model_call("r1", call("r1", "q", "AskUser", {"questions": questions})),
+          ev.QuestionAsked("r1", "q", questions), Park(),
+          *result("r1", "q", "AskUser", "South"), ev.RunFinished("r1", "completed")]]
+    )  # fmt: skip
+    page.activateWindow()
+    vm = show(asking)
+    send(qtbot, page, "go")
+    qtbot.waitUntil(page.question.hasFocus)
+    qtbot.keyClick(page.question, Qt.Key.Key_2)
+    qtbot.keyClick(page.question, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: vm.activity == "idle")
+    assert asking.answered == [{"answers": [{"question": "Which?", "selected": ["South"]}]}]
+
+
 def test_writing_goes_into_the_composer_wherever_the_focus_was(
     qtbot: QtBot, page: ChatPage, show: Open
 ) -> None:
