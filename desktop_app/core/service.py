@@ -152,7 +152,7 @@ class Slipway:
             ours = [*await self.db.placements(row.id), *await self.db.placements(trashed=True)]
             known = {placed.key.session_id for placed in ours}
             sessions += [s for s in await _foreign(workspace) if s.key.session_id not in known]
-        self._told[row.id] = workspace.info.state
+        self._state_seen(row.id, workspace)
         return WorkspaceSummary(workspace.info, tuple(sessions))
 
     def _session_summary(self, row: SessionRow) -> SessionSummary:
@@ -200,10 +200,15 @@ class Slipway:
             if await workspace.changed():
                 await workspace.refresh()
             # An operation of a run may have noticed it before us.
-            state = workspace.info.state
-            if state != self._told.get(workspace_id):
-                self._told[workspace_id] = state
-                self._tell(WorkspacesChanged(workspace_id))
+            self._state_seen(workspace_id, workspace)
+
+    def _state_seen(self, workspace_id: str, workspace: LocalWorkspace) -> None:
+        """Whoever sees a new state first tells everybody else."""
+        state = workspace.info.state
+        former = self._told.get(workspace_id)
+        self._told[workspace_id] = state
+        if former is not None and former != state:
+            self._tell(WorkspacesChanged(workspace_id))
 
     async def inspect_folder(self, folder: str) -> FolderReport:
         """What opening ``folder`` would find. WorkspaceError when it cannot be read."""
