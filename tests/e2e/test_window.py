@@ -86,10 +86,12 @@ def test_f2_renames_what_has_the_keyboard(driver: Driver, folder: Path) -> None:
     driver.open_folder(folder)
     window.activateWindow()
     driver.until(window.isActiveWindow)
+    driver.until_shown()
     window.chat.composer.setFocus()
+    driver.until(window.chat.composer.edit.hasFocus)
     QTest.keyClick(window.chat.composer.edit, Qt.Key.Key_F2)
     editor = window.chat.header.editor
-    assert editor.isVisible()
+    driver.until(editor.isVisible)
     editor.setText("Ropes")
     QTest.keyClick(editor, Qt.Key.Key_Return)
     driver.until(lambda: driver.vm.title == "Ropes")
