@@ -16,7 +16,6 @@ ROOT = Path(__file__).resolve().parents[1]
 APP = ROOT / "desktop_app"
 MAP = APP / "ARCHITECTURE.md"
 README = ROOT / "README.md"
-PICTURES = ROOT / "resources" / "pictures"
 TOP = {
     ".ci",
     ".gitignore",
@@ -120,8 +119,6 @@ def test_links_inside_the_papers_lead_somewhere() -> None:
         for link in re.findall(r"\]\(([^)\s#]+)[^)]*\)|src=\"([^\"]+)\"", text_of(paper)):
             target = link[0] or link[1]
             inside = not target.startswith(("http:", "https:", "mailto:"))
-            if target.startswith("resources/pictures/") and not PICTURES.exists():
-                continue  # taken by make shots
             if inside and not (paper.parent / target).exists():
                 gone.append(f"{paper.name}: {target}")
     assert gone == []

@@ -117,10 +117,7 @@ async def _first(hands: Hands, program: Program, watch: LoopWatch) -> None:
 
     await _approval(hands)
     await _fill(hands)
-    rows = [item.id for item in hands.vm.items() if isinstance(item, CompactionItem)]
-    if not rows:
-        raise TourError("no row tells of the compaction")
-    hands.window.chat.show_row(rows[-1])
+    hands.window.chat.show_row(_compaction_row(hands))
     await hands.step("compacted", "09-compacted")
     if (view := hands.window.chat.view) is not None:
         view.jump_to_end()
@@ -181,6 +178,14 @@ async def _fill(hands: Hands) -> None:
             break
     else:
         raise TourError("the context window was never compacted")
+
+
+def _compaction_row(hands: Hands) -> str:
+    """The newest row that tells of a compaction."""
+    rows = [item.id for item in hands.vm.items() if isinstance(item, CompactionItem)]
+    if not rows:
+        raise TourError("no row tells of the compaction")
+    return rows[-1]
 
 
 def _kill_in_the_middle(hands: Hands) -> Any:
@@ -255,6 +260,7 @@ async def _shots(hands: Hands, program: Program, watch: LoopWatch) -> None:
     await _another_session(hands)
     await _fill(hands)
     window.open_inspector("compactions")
+    window.chat.show_row(_compaction_row(hands))
     await hands.settle()
     _grab(hands, "compaction")
 
