@@ -122,6 +122,7 @@ class Program:
             self.window.open_session(last)
         else:
             self.window.show_welcome()
+            self.service.warm()
         collector = self._collector = memory.Collector()
         self._settle = QTimer(self.window, singleShot=True, interval=IDLE_MS)
         self._settle.timeout.connect(collector.settle)

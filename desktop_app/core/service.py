@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
+from .agent.base import History
 from .agent.carry import carry
-from .agent.conversation import Agent, SessionConversation, Setting
+from .agent.conversation import Agent, SessionConversation, Setting, history_of
 from .agent.foreign import ForeignConversation, foreign_key, open_source, workspace_of
 from .catalog import (
     CatalogEvent,
@@ -84,6 +85,14 @@ class FolderReport:
         return not self.known and (self.foreign or bool(self.commands or self.skills))
 
 
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """A session as it can be shown before it is opened."""
+
+    title: str
+    history: History
+
+
 class Slipway:
     """See the module. Safe to use from one event loop."""
 
@@ -105,7 +114,7 @@ class Slipway:
         self._live: dict[SessionKey, SessionState] = {}
         self._steal: set[SessionKey] = set()  # to be taken over at the next opening
         self._listeners: list[Callable[[CatalogEvent], None]] = []
-        self._warm = self._tasks.start(asyncio.to_thread(_load_lazily), name="load what turns need")
+        self._warm: asyncio.Task[None] | None = None
 
     @classmethod
     async def open(
@@ -364,6 +373,34 @@ class Slipway:
         self._steal.add(key)
         return await self.conversation(key)
 
+    async def glance(self, key: SessionKey, limit: int) -> Glance | None:
+        """The newest records of a session that is not open and whose last turn ended in order: what
+        a window can show while the session is being opened. None for all others."""
+        if key in self._open:
+            return None
+        try:
+            placed = await self.db.placement(key)
+            journal = await self.store.open(key, write=False)
+        except (KeyError, SessionError):
+            return None
+        try:
+            if journal.info.why not in (None, "journal.readonly"):
+                return None
+            history = await history_of(journal, limit=limit)
+        except SessionError:
+            return None
+        finally:
+            await journal.close()
+        ended = history.entries and history.entries[-1].kind == "turn.finished"
+        return Glance(placed.title, history) if ended else None
+
+    def warm(self) -> asyncio.Task[None]:
+        """Load what the first session needs, beside the loop; once."""
+        if self._warm is None:
+            loading = asyncio.to_thread(_load_lazily)
+            self._warm = self._tasks.start(loading, name="load what turns need")
+        return self._warm
+
     async def conversation(self, key: SessionKey) -> AnyConversation:
         """The opened conversation, the same object until it is closed. One that another process
         holds opens read-only, as do those of other programs. KeyError when there is none."""
@@ -382,7 +419,7 @@ class Slipway:
     async def _open_conversation(self, key: SessionKey) -> AnyConversation:
         placed = await self.placement(key)
         workspace = await self.workspace(placed.workspace_id)
-        await asyncio.shield(self._warm)
+        await asyncio.shield(self.warm())
         if workspace_of(key) is not None:
             return ForeignConversation(key, await open_source(workspace, key.session_id))
         steal = key in self._steal

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer
 from PySide6.QtWidgets import QDialog, QWidget
 
 T = TypeVar("T")
@@ -94,6 +94,32 @@ def future_of(signal: Any, owner: QObject | None = None) -> asyncio.Future[Any]:
         owner.destroyed.connect(gone)
     future.add_done_callback(release)
     return future
+
+
+class _Last(QObject):
+    """Resolves a future when what was posted before, painting included, has been handled."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.User and not self.future.done():
+            self.future.set_result(None)
+        return super().event(event)
+
+
+async def after_paint(parent: QObject) -> None:
+    """Come back when what has changed in the window by now is painted: Qt paints by an event of
+    low priority, and this is one that is posted after it."""
+    last = _Last(parent)
+    try:
+        await asyncio.sleep(0)  # layouts that were asked for ask for their painting first
+        low = Qt.EventPriority.LowEventPriority.value
+        QCoreApplication.postEvent(last, QEvent(QEvent.Type.User), low)
+        await last.future
+    finally:
+        last.deleteLater()
 
 
 async def show(dialog: QDialog, *, keep: bool = False) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import OrderedDict
 from typing import Any
@@ -16,8 +17,10 @@ from desktop_app.core.models.base import ModelInfo
 from desktop_app.core.service import Slipway
 from desktop_app.core.sessions.base import SessionKey
 from desktop_app.core.tasks import Tasks
+from desktop_app.ui.bridge import after_paint
 from desktop_app.ui.chat.sources import ChatSources, skill_entries, tool_entries
 from desktop_app.ui.chat.view_model import ChatViewModel
+from desktop_app.ui.chat.vm_history import PAGE
 from desktop_app.ui.transcript.model import TranscriptModel
 
 _log = logging.getLogger(__name__)
@@ -81,27 +84,49 @@ class Desk(QObject):
 
     async def _load(self, key: SessionKey) -> None:
         try:
+            shown = await self._glance(key)
             conversation = await self.service.conversation(key)
-            sources = await self.sources(key)
+            sources = self._open[key][1] if key in self._open else await self.sources(key)
+            if self.current == key and (key in self._open or not shown):
+                _complete(sources, conversation)
+                if shown:
+                    self.sourcesChanged.emit(self._open[key][0], sources)
+                else:
+                    self._show(key, sources)
+                self._open[key][0].open(conversation)
+                await self._trim()
         except KeyError:
             self.failed.emit(SlipwayError("session.missing", id=key.session_id))
-            return
         except SlipwayError as error:
             self.failed.emit(error)
-            return
+        finally:
+            # Shown, and then another one was wanted or it could not be opened.
+            found = self._open.get(key)
+            if found is not None and found[0].conversation is None:
+                del self._open[key]
+                self._tasks.start(self._put_away(key, found[0]), name="close session")
+
+    async def _glance(self, key: SessionKey) -> bool:
+        """Show the end of a session at once; opening it takes longer. Whether that was possible."""
+        glance = await self.service.glance(key, PAGE)
+        if glance is None:
+            return False
+        sources = await self.sources(key)
         if self.current != key:
-            return
+            return False
+        vm = self._show(key, sources)
+        await asyncio.sleep(0)  # a page that binds and a history are two turns of the loop
+        vm.glance(glance.title, glance.history)
+        await after_paint(self)
+        return True
+
+    def _show(self, key: SessionKey, sources: ChatSources) -> ChatViewModel:
         rows = TranscriptModel()
         vm = ChatViewModel(rows, parent=self)
         rows.setParent(vm)
-        sources.current_model = lambda: _model_of(conversation)
-        sources.writable = conversation.writable
-        if isinstance(conversation, SessionConversation):
-            sources.mcp, sources.groups = conversation.mcp, conversation.toolbox.groups.groups
         self._open[key] = (vm, sources)
         self.shown.emit(vm, sources)
-        vm.open(conversation)
-        await self._trim()
+        return vm
 
     async def sources(self, key: SessionKey) -> ChatSources:
         """What the chat page needs of the session's workspace."""
@@ -150,13 +175,15 @@ class Desk(QObject):
         found = self._open.pop(key, None)
         if found is None:
             return
-        vm = found[0]
+        await self._put_away(key, found[0])
+        if self.current == key:
+            self.current = None
+
+    async def _put_away(self, key: SessionKey, vm: ChatViewModel) -> None:
         self.dropped.emit(vm)
         await vm.close()
         await self.service.close_conversation(key)
         vm.deleteLater()
-        if self.current == key:
-            self.current = None
 
     def take_over(self, key: SessionKey) -> None:
         """Write here what another window or program has open."""
@@ -191,6 +218,14 @@ class Desk(QObject):
         _log.error("%s failed", name, exc_info=error)
         detail = f"{type(error).__name__}: {error}"
         self.failed.emit(SlipwayError("internal.failed", what=name, error=detail))
+
+
+def _complete(sources: ChatSources, conversation: Any) -> None:
+    """What only an opened conversation knows."""
+    sources.current_model = lambda: _model_of(conversation)
+    sources.writable = conversation.writable
+    if isinstance(conversation, SessionConversation):
+        sources.mcp, sources.groups = conversation.mcp, conversation.toolbox.groups.groups
 
 
 def _model_of(conversation: Any) -> ModelInfo | None:

@@ -78,3 +78,37 @@ def test_closing_while_a_command_runs_stops_it_in_order(driver: Driver, folder: 
     driver.until_shown()
     assert driver.tools()[-1].status == "interrupted"
     assert not (folder / "ended").exists()
+
+
+def test_what_is_said_before_the_session_is_open_is_sent_when_it_is(
+    driver: Driver, folder: Path
+) -> None:
+    model = ScriptedModel([[Say("In May.")]], titles=[[Say("Harbour")]])
+    driver.start(model).open_folder(folder)
+    driver.ask("When does it open?")
+    driver.stop()
+    again = ScriptedModel([[Say("In October.")]])
+    driver.start(again, settled=False)
+    driver.until(lambda: driver.window.chat.vm is not None and driver.said() == "In May.")
+    assert driver.vm.title == "Harbour"
+    opened_before = driver.vm.conversation is not None
+    driver.type("And when does it close?")
+    driver.until(lambda: driver.said().endswith("In October."))
+    assert not opened_before, "the history is there before the session is open"
+    assert driver.asked() == ["When does it open?", "And when does it close?"]
+
+
+def test_another_session_wanted_while_one_is_being_opened(driver: Driver, folder: Path) -> None:
+    model = ScriptedModel([[Say("In May.")]], titles=[[Say("Harbour")]])
+    driver.start(model).open_folder(folder)
+    first = driver.window.desk.current
+    driver.ask("When does it open?")
+    second = driver.new_session()
+    driver.run(driver.window.desk.drop(first))
+    driver.window.open_session(first)
+    driver.until(lambda: driver.window.chat.vm is not None and driver.said() == "In May.")
+    assert driver.vm.conversation is None
+    driver.open_session(second)
+    driver.open_session(first)
+    assert driver.vm.conversation is not None
+    assert driver.said() == "In May."

@@ -44,7 +44,9 @@ class Driver:
 
     # -- the program --------------------------------------------------------------------------
 
-    def start(self, model: ScriptedModel | None = None, *, show: bool = True) -> Driver:
+    def start(
+        self, model: ScriptedModel | None = None, *, show: bool = True, settled: bool = True
+    ) -> Driver:
         self.program = Program(self.app)
         self.run(self.program.open(), 15_000)
         self.alive = True
@@ -53,7 +55,8 @@ class Driver:
             self.service.default_model = model.info.id
         if show:
             self.window.resize(1440, 900)
-        self.until(lambda: self.window.workspaces.listed)
+        if settled:
+            self.until(lambda: self.window.workspaces.listed)
         return self
 
     def stop(self) -> None:

@@ -58,6 +58,15 @@ SHOWN = (
 )
 
 
+async def history_of(
+    journal: Journal, *, before: int | None = None, limit: int | None = None
+) -> History:
+    """The newest ``limit`` records that a window shows, before record ``before``."""
+    records = await journal.read(before=before, limit=limit, newest_first=True, kinds=SHOWN)
+    entries = [entry_of(r) for r in reversed(records)]
+    return History(entries, limit is None or len(records) < limit)
+
+
 class SessionConversation:
     """Implements ``core.agent.base.Conversation``. Made by ``open``."""
 
@@ -252,11 +261,7 @@ class SessionConversation:
         return Spent(now.turn_cost or 0.0, now.cost) if now.cost is not None else None
 
     async def history(self, *, before: int | None = None, limit: int | None = None) -> History:
-        records = await self.log.journal.read(
-            before=before, limit=limit, newest_first=True, kinds=SHOWN
-        )
-        entries = [entry_of(r) for r in reversed(records)]
-        return History(entries, limit is None or len(records) < limit)
+        return await history_of(self.log.journal, before=before, limit=limit)
 
     def draft(self) -> str:
         """Recovery turned it into a message already; kept for read-only sessions."""

@@ -37,9 +37,9 @@ class ChatViewModel(ChatHistory):
 
     def send(self, text: str, attachments: Sequence[Attachment] = ()) -> None:
         """Start a turn; while one is under way the message is queued instead."""
-        if self.conversation is None or not (text.strip() or attachments):
+        if not (text.strip() or attachments):
             return
-        if self.busy:
+        if self.busy or self.conversation is None:
             self.queue(text, attachments)
             return
         names = tuple(a.name for a in attachments)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from json import loads
 
-from desktop_app.core.agent.base import Conversation, HistoryEntry
+from desktop_app.core.agent.base import Conversation, History, HistoryEntry
 from desktop_app.core.errors import SlipwayError
 
 from .fold import Fold
@@ -23,6 +23,22 @@ class ChatHistory(ChatState):
 
     # -- opening ----------------------------------------------------------------------------
 
+    def glance(self, title: str, history: History) -> None:
+        """Show the end of a session that is still being opened; its last turn ended in order."""
+        self._title = title
+        for entry in history.entries:
+            self._fold.entry(entry)
+        self._glanced = history.entries[-1].seq
+        self._reached(history)
+        self._fold.settle((), running=False)
+        self._apply()
+        self.rows.has_older = not self.at_start
+        self.titleChanged.emit(title)
+
+    def _reached(self, history: History) -> None:
+        self.at_start = history.at_start
+        self._oldest = history.entries[0].seq if history.entries else None
+
     def open(self, conversation: Conversation) -> None:
         """Show ``conversation``: its newest records now, older ones when asked for."""
         self.conversation = conversation
@@ -35,9 +51,10 @@ class ChatHistory(ChatState):
         try:
             history = await conversation.history(limit=PAGE)
             for entry in history.entries:
-                self._fold.entry(entry)
-            self.at_start = history.at_start
-            self._oldest = history.entries[0].seq if history.entries else None
+                if entry.seq > self._glanced:
+                    self._fold.entry(entry)
+            if not self._glanced:
+                self._reached(history)
             self._take_pending()
             waiting = {a.op_id for a in self.approvals} | {q.op_id for q in self.questions}
             reason = conversation.why_readonly
@@ -59,7 +76,13 @@ class ChatHistory(ChatState):
         self.opened.emit()
         self.titleChanged.emit(self.title)
         self._emit_run_state()
+        if self.queued is not None and not self.busy:
+            self._send_queued()  # said before the conversation was there
         await self._refresh_context()
+
+    def _send_queued(self) -> None:
+        """Send what waits; the view model with what a person can do has it."""
+        raise NotImplementedError
 
     def _show_cut(self, conversation: Conversation) -> None:
         """A turn that a dead process left open: its text, and the way on."""

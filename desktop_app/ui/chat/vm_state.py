@@ -113,6 +113,8 @@ class ChatState(QObject):
         self.waiting_model = ""  # model that has been asked and has not answered yet
         self.at_start = True
         self.ready = False  # the history is there
+        self._title = ""  # until the conversation is there
+        self._glanced = 0  # the newest record that was shown before it was
         self._fold = Fold()
         self._oldest: int | None = None
         self._loading = False
@@ -149,7 +151,7 @@ class ChatState(QObject):
 
     @property
     def title(self) -> str:
-        return self.conversation.title if self.conversation is not None else ""
+        return self.conversation.title if self.conversation is not None else self._title
 
     @property
     def mode(self) -> Mode:
