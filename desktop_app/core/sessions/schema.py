@@ -49,8 +49,10 @@ def build(db: Database, key: SessionKey) -> None:
 
 def has_log(path: Path) -> bool:
     """Whether there is anything in the write-ahead log beside a database file."""
-    log = path.with_name(f"{path.name}-wal")
-    return log.exists() and log.stat().st_size > 0
+    try:
+        return path.with_name(f"{path.name}-wal").stat().st_size > 0
+    except FileNotFoundError:
+        return False  # never there, or taken away by a writer that closes at this moment
 
 
 def version_in_header(path: Path) -> int:
