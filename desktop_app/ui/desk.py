@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
@@ -36,9 +37,17 @@ class Desk(QObject):
     dropped = Signal(object)  # ChatViewModel: its view can go
     failed = Signal(object)  # SlipwayError
 
-    def __init__(self, service: Slipway, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        service: Slipway,
+        parent: QObject | None = None,
+        before_opening: Callable[[], Awaitable[object]] | None = None,
+    ) -> None:
+        """``before_opening`` is awaited between showing a session's end and opening it: what is to
+        be seen first."""
         super().__init__(parent)
         self.service = service
+        self._before_opening = before_opening
         self._open: OrderedDict[SessionKey, tuple[ChatViewModel, ChatSources]] = OrderedDict()
         self._tasks = Tasks(self._task_failed)
         self._counter = ClassCounter()
@@ -117,6 +126,8 @@ class Desk(QObject):
         vm = self._show(key, sources)
         await asyncio.sleep(0)  # a page that binds and a history are two turns of the loop
         vm.glance(glance.title, glance.history)
+        if self._before_opening is not None:
+            await self._before_opening()
         await after_paint(self)
         return True
 

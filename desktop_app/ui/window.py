@@ -60,7 +60,7 @@ class MainWindow(Live, QWidget):
         self.setObjectName("mainWindow")
         self.setAcceptDrops(True)
         self.workspaces = WorkspacesViewModel(service, self)
-        self.desk = Desk(service, self)
+        self.desk = Desk(service, self, self.workspaces.settled)
         self.top = TopBar(PALETTE_KEY)
         self.rail = Rail()
         self.pane = WorkspacesPane(self.workspaces)

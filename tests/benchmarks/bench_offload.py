@@ -78,32 +78,28 @@ def _lengthen(folder: Path) -> Path:
     return path
 
 
-async def _ours(folder: Path, session: str, rounds: int) -> list[float]:
+async def _ours(folder: Path, empty: Path, rounds: int) -> tuple[list[float], list[float]]:
+    """Milliseconds onto the long file and onto an empty one (each time another), in turns, so that
+    a busy moment of the disk meets both."""
     msgs = [_message() for _ in range(100)]
-    times: list[float] = []
-    async with LocalWorkspace(folder, id="w") as workspace:
-        for _ in range(rounds):
-            started = time.perf_counter()
-            await workspace.offload_context(session, msgs)
-            times.append((time.perf_counter() - started) * 1000)
-    return times
+    long: list[float] = []
+    short: list[float] = []
 
+    async def one(workspace: LocalWorkspace, session: str, times: list[float]) -> None:
+        os.sync()  # neither pays for what the other left to write
+        started = time.perf_counter()
+        await workspace.offload_context(session, msgs)
+        times.append((time.perf_counter() - started) * 1000)
 
-async def _empty(folder: Path, rounds: int) -> list[float]:
-    """The same onto an empty file, each time another one."""
-    msgs = [_message() for _ in range(100)]
-    times: list[float] = []
-    async with LocalWorkspace(folder, id="w") as workspace:
-        await workspace.offload_context("first", msgs)
+    async with LocalWorkspace(folder, id="l") as ours, LocalWorkspace(empty, id="e") as other:
+        await other.offload_context("first", msgs)
         for n in range(rounds):
-            path = folder / f".slipway/sessions/e{n}/context.jsonl"
+            path = empty / f".slipway/sessions/e{n}/context.jsonl"
             path.parent.mkdir()
             path.touch()
-            os.sync()
-            started = time.perf_counter()
-            await workspace.offload_context(f"e{n}", msgs)
-            times.append((time.perf_counter() - started) * 1000)
-    return times
+            await one(ours, "s1", long)
+            await one(other, f"e{n}", short)
+    return long, short
 
 
 def offload() -> list[dict[str, Any]]:
@@ -113,8 +109,8 @@ def offload() -> list[dict[str, Any]]:
         for folder in (ours_dir, empty_dir, peer_dir):
             folder.mkdir()
         long = _lengthen(ours_dir / ".slipway")
-        long_ms = statistics.median(asyncio.run(_ours(ours_dir, "s1", 15)))
-        empty_ms = statistics.median(asyncio.run(_empty(empty_dir, 15)))
+        both = asyncio.run(_ours(ours_dir, empty_dir, 21))
+        long_ms, empty_ms = map(statistics.median, both)
         peer_ms = None
         if PEER:
             (peer_dir / "sessions/s1").mkdir(parents=True)

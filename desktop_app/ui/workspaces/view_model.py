@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Coroutine
 from typing import Any
@@ -41,6 +42,7 @@ class WorkspacesViewModel(QObject):
         super().__init__(parent)
         self.service = service
         self.model = WorkspaceTreeModel(self)
+        self._listing: asyncio.Task[None] | None = None
         self.listed = False  # the list came at least once
         self._filter = ""
         self._all: list[WorkspaceSummary] = []
@@ -87,7 +89,12 @@ class WorkspacesViewModel(QObject):
         return self._all
 
     def refresh(self) -> None:
-        self._tasks.replace(self._refresh(), name="list workspaces")
+        self._listing = self._tasks.replace(self._refresh(), name="list workspaces")
+
+    async def settled(self) -> None:
+        """Wait for the list that is being fetched; whether it comes or fails."""
+        if self._listing is not None:
+            await asyncio.wait([self._listing])
 
     async def _refresh(self) -> None:
         self._all = await self.service.list_workspaces()
