@@ -106,11 +106,12 @@ class AtomicWrite:
             os.fsync(self._fd)
             os.close(self._fd)
             self._fd = -1
-            self._check()
-            if self._create:
-                self._place_new()
-            else:
-                os.replace(self._temp, self._dest)
+            with _placing(os.path.dirname(self._dest)):
+                self._check()
+                if self._create:
+                    self._place_new()
+                else:
+                    os.replace(self._temp, self._dest)
             self._temp = ""
             self._done = True
             sync_dir(os.path.dirname(self._dest))
@@ -138,6 +139,29 @@ class AtomicWrite:
                 with suppress(OSError):
                     os.unlink(self._temp)
                 self._temp = ""
+
+
+_here = threading.Lock()
+
+
+@contextmanager
+def _placing(folder: str) -> Generator[None]:
+    """Between the last look at a file and the new one in its place nobody else of ours comes: one
+    at a time in this process, and by a lock of the directory among processes where there is one."""
+    with _here:
+        fd = -1
+        if os.name == "posix":
+            with suppress(OSError):  # a directory we may not list: this process alone is safe
+                fd = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+        try:
+            if fd < 0:
+                yield
+            else:
+                with locked(fd, folder):
+                    yield
+        finally:
+            if fd >= 0:
+                os.close(fd)
 
 
 @contextmanager
