@@ -55,7 +55,14 @@ def _shown(params: Mapping[str, Any]) -> _Params:
     for name, value in params.items():
         if name in {"size", "limit", "bytes"} and isinstance(value, int):
             out[name] = figures.size(value)
-        elif name in {"tokens", "window"} and isinstance(value, int):
+        elif name in {
+            "tokens",
+            "window",
+            "usable",
+            "upper",
+            "needed",
+            "biggest_tokens",
+        } and isinstance(value, int):
             out[name] = figures.tokens(value)
         elif isinstance(value, (list, tuple)):
             out[name] = "; ".join(str(v) for v in value)

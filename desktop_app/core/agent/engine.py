@@ -254,7 +254,7 @@ class ContextEngine:
             raise ContextError(
                 "compaction.would_not_fit",
                 tokens=breakdown.upper,
-                limit=breakdown.limits.usable,
+                usable=breakdown.limits.usable,
             )
         # The record carries what it puts back, so that a replay needs nothing beside the journal.
         body = {"gen": newest.gen, "undo": way_back}

@@ -78,9 +78,9 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
     "compaction.would_not_fit": (
         mark("It does not fit any more"),
         mark(
-            "With all messages back there would be {tokens} tokens, {limit} fit. Nothing changed."
+            "With all messages back there would be {tokens} tokens, {usable} fit. Nothing changed."
         ),
-        mark("Branch from before the compaction instead."),
+        mark("What left stays in the session's files, where you and the agent can read it."),
         "",
     ),
     "context.over_window": (
