@@ -7,8 +7,8 @@ from PySide6.QtGui import QDesktopServices, QKeyEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
 
 from desktop_app.core.catalog import SessionSummary, WorkspaceSummary
-from desktop_app.core.service import FolderReport
 from desktop_app.core.sessions.base import SessionKey
+from desktop_app.core.shelf import FolderReport
 from desktop_app.core.tasks import Tasks
 from desktop_app.ui.bridge import show
 from desktop_app.ui.i18n import tr, trn

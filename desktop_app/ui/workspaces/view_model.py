@@ -11,8 +11,9 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from desktop_app.core.catalog import SessionSummary, WorkspaceSummary
 from desktop_app.core.errors import SlipwayError
-from desktop_app.core.service import FolderReport, Slipway
+from desktop_app.core.service import Slipway
 from desktop_app.core.sessions.base import SessionKey
+from desktop_app.core.shelf import FolderReport
 from desktop_app.core.tasks import Tasks
 
 from .tree_model import WorkspaceTreeModel

@@ -1,0 +1,277 @@
+"""The workspaces of one data folder: opened once each, listed, added, looked at again.
+
+``Slipway`` (``core/service.py``) is this and the sessions that belong to them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+from .agent.foreign import foreign_key
+from .catalog import (
+    CatalogEvent,
+    SessionState,
+    SessionSummary,
+    WorkspacesChanged,
+    WorkspaceSummary,
+)
+from .errors import SlipwayError, WorkspaceError
+from .ids import new_id, now_us
+from .paths import Paths
+from .resources import path as resource
+from .sessions.appdb import AppDb, WorkspaceRow
+from .sessions.base import SessionKey
+from .sessions.index import Index, SessionRow
+from .workspaces.base import Generation, WorkspaceInfo
+from .workspaces.local_workspace import LocalWorkspace
+
+log = logging.getLogger(__name__)
+
+USER = "local"  # the person at this computer, as AgentScope's user_id
+LISTED = 500  # sessions of a workspace that a tree shows; the Sessions page shows all
+
+STATE_CODES = {
+    "missing": "workspace.missing",
+    "unreadable": "workspace.unreadable",
+    "error": "workspace.failed",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FolderReport:
+    """What opening a folder would find, before anything is opened. ``commands`` are whole command
+    lines that its MCP declarations would run."""
+
+    folder: str
+    name: str
+    foreign: bool
+    known: bool
+    generation: Generation
+    commands: tuple[str, ...] = ()
+    skills: int = 0
+    sessions: int = 0
+    instructions: bool = False
+
+    @property
+    def asks(self) -> bool:
+        """Whether a person must say first that it is trusted: another program wrote it, or it came
+        with programs to be run or skills for the prompt, as a downloaded folder may."""
+        return not self.known and (self.foreign or bool(self.commands or self.skills))
+
+
+class Shelf:
+    """See the module. Safe to use from one event loop."""
+
+    def __init__(self, paths: Paths, db: AppDb, index: Index) -> None:
+        self.paths = paths
+        self.db = db
+        self.index = index
+        self._workspaces: dict[str, LocalWorkspace] = {}
+        self._told: dict[str, str] = {}  # workspace id -> the state that listeners know
+        self._live: dict[SessionKey, SessionState] = {}
+        self._listeners: list[Callable[[CatalogEvent], None]] = []
+
+    def listen(self, listener: Callable[[CatalogEvent], None]) -> Callable[[], None]:
+        """Hear what changes in the lists; returns the way to stop."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def _tell(self, event: CatalogEvent) -> None:
+        for listener in list(self._listeners):
+            listener(event)
+
+    async def list_workspaces(self) -> list[WorkspaceSummary]:
+        """All workspaces in the person's order, each with its newest sessions."""
+        rows = await self.db.workspaces()
+        return [await self._summary(row) for row in rows]
+
+    async def _summary(self, row: WorkspaceRow) -> WorkspaceSummary:
+        workspace = await self._workspace(row)
+        sessions = [self._session_summary(r) for r in await self.index.rows(row.id, limit=LISTED)]
+        if workspace.info.foreign and workspace.info.state in ("ready", "readonly"):
+            ours = [*await self.db.placements(row.id), *await self.db.placements(trashed=True)]
+            known = {placed.key.session_id for placed in ours}
+            sessions += [
+                s for s in await foreign_sessions(workspace) if s.key.session_id not in known
+            ]
+        self._state_seen(row.id, workspace)
+        return WorkspaceSummary(workspace.info, tuple(sessions))
+
+    def _session_summary(self, row: SessionRow) -> SessionSummary:
+        states: dict[str, SessionState] = {"parked": "parked", "open": "interrupted"}
+        state = self._live.get(row.key) or states.get(row.state, "idle")
+        return SessionSummary(
+            row.key, row.workspace_id, row.title, row.last_us or row.created_us, state, row.pinned
+        )
+
+    async def _workspace(self, row: WorkspaceRow) -> LocalWorkspace:
+        workspace = self._workspaces.get(row.id)
+        if workspace is None:
+            workspace = LocalWorkspace(
+                row.folder or str(self.paths.data / "workspaces" / row.id),
+                id=row.id,
+                name=row.name,
+                trusted=row.trusted,
+                tools=tools,
+            )
+            for agent_id, folders in skills_off(row.config).items():
+                workspace.set_skills_off(agent_id, folders)
+            self._workspaces[row.id] = workspace
+            await workspace.initialize()
+        return workspace
+
+    async def workspace(self, workspace_id: str) -> LocalWorkspace:
+        """The opened workspace; KeyError for an id that is not there."""
+        return await self._workspace(await self.db.workspace(workspace_id))
+
+    async def refresh_workspace(self, workspace_id: str) -> WorkspaceInfo:
+        """Look at a workspace again: deleted, moved, back."""
+        workspace = await self.workspace(workspace_id)
+        before = workspace.info
+        info = await workspace.refresh()
+        if info != before:
+            self._tell(WorkspacesChanged(workspace_id))
+        return info
+
+    async def look_again(self, workspace_ids: Sequence[str]) -> None:
+        """Notice folders that went away or came back; cheap enough for every few seconds."""
+        for workspace_id in workspace_ids:
+            workspace = self._workspaces.get(workspace_id)
+            if workspace is None:
+                continue
+            if await workspace.changed():
+                await workspace.refresh()
+            # An operation of a run may have noticed it before us.
+            self._state_seen(workspace_id, workspace)
+
+    def _state_seen(self, workspace_id: str, workspace: LocalWorkspace) -> None:
+        """Whoever sees a new state first tells everybody else."""
+        state = workspace.info.state
+        former = self._told.get(workspace_id)
+        self._told[workspace_id] = state
+        if former is not None and former != state:
+            self._tell(WorkspacesChanged(workspace_id))
+
+    async def inspect_folder(self, folder: str) -> FolderReport:
+        """What opening ``folder`` would find. WorkspaceError when it cannot be read."""
+        path = str(Path(folder).expanduser().absolute())
+        row = await self.db.workspace_of(path)
+        probe = LocalWorkspace(path, id="probe", tools=tools)
+        try:
+            await probe.initialize()
+            info = probe.info
+            if info.state in ("missing", "unreadable", "error"):
+                raise WorkspaceError(STATE_CODES[info.state], path=path)
+            would = await probe.would_run()
+            return FolderReport(
+                path,
+                row.name if row else info.name,
+                info.foreign,
+                row is not None and row.forgotten_us is None,
+                info.generation,
+                tuple(shlex.join(c.command) or c.url for c in would.commands),
+                len(would.skills),
+                len(await foreign_sessions(probe)) if info.foreign else 0,
+                would.instructions,
+            )
+        finally:
+            await probe.close()
+
+    async def add_folder(self, folder: str, *, trusted: bool, name: str = "") -> WorkspaceInfo:
+        """Make a folder a workspace, or bring a forgotten one back with its sessions."""
+        path = str(Path(folder).expanduser().absolute())
+        row = await self.db.workspace_of(path)
+        if row is None:
+            row = WorkspaceRow(
+                new_id(), name or Path(path).name or path, "local", path, trusted=trusted
+            )
+        elif row.forgotten_us is not None:
+            await self.db.recall_workspace(row.id)
+        row = replace(row, trusted=trusted or row.trusted, forgotten_us=None, last_used_us=now_us())
+        await self.db.put_workspace(row)
+        workspace = await self._workspace(row)
+        workspace.set_trusted(row.trusted)
+        info = await workspace.refresh()
+        self._tell(WorkspacesChanged(row.id))
+        return info
+
+    async def make_demo(self) -> str:
+        """A fresh copy of the demo's documents in the data folder; the folder's path."""
+        target = self.paths.data / "workspaces" / "demo"
+
+        def copy() -> str:
+            import shutil
+
+            if not target.exists():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copytree(resource("demo", "field-sales"), target)
+            return str(target)
+
+        return await asyncio.to_thread(copy)
+
+    async def skills_off(self, workspace_id: str, agent_id: str) -> list[str]:
+        """The skills that an agent does not get in a workspace, by directory name."""
+        row = await self.db.workspace(workspace_id)
+        return skills_off(row.config).get(agent_id, [])
+
+    async def set_skill_enabled(
+        self, workspace_id: str, agent_id: str, folder: str, enabled: bool
+    ) -> None:
+        """Give an agent a skill of a workspace or not, from its next step on."""
+        row = await self.db.workspace(workspace_id)
+        off = skills_off(row.config)
+        mine = [name for name in off.get(agent_id, []) if name != folder]
+        off[agent_id] = mine if enabled else [*mine, folder]
+        await self.db.put_workspace(replace(row, config={**row.config, "skills_off": off}))
+        (await self.workspace(workspace_id)).set_skills_off(agent_id, off[agent_id])
+        self._tell(WorkspacesChanged(workspace_id))
+
+    async def rename_workspace(self, workspace_id: str, name: str) -> None:
+        await self.db.rename_workspace(workspace_id, name)
+        (await self.workspace(workspace_id)).set_name(name)
+        self._tell(WorkspacesChanged(workspace_id))
+
+
+def skills_off(config: Mapping[str, Any]) -> dict[str, list[str]]:
+    """By agent, the directories of skills that are switched off, from a workspace's config."""
+    kept: dict[str, list[str]] = {}
+    part: Any = config.get("skills_off")
+    for agent_id, folders in (cast(dict[str, Any], part) if isinstance(part, dict) else {}).items():
+        listed = cast(list[Any], folders) if isinstance(folders, list) else []
+        kept[agent_id] = [name for name in listed if isinstance(name, str)]
+    return kept
+
+
+def tools() -> list[Any]:
+    from .tools.registry import builtin_tools
+
+    return list(builtin_tools())
+
+
+async def foreign_sessions(workspace: LocalWorkspace) -> list[SessionSummary]:
+    """Sessions that another program left in a workspace: read-only history."""
+    found: dict[str, int] = {}
+    try:
+        for entry in await workspace.list_offloads():
+            found[entry.session_id] = max(found.get(entry.session_id, 0), entry.modified_us)
+    except SlipwayError as error:
+        log.info("the sessions of a workspace cannot be listed: %s", error)
+    keys: Sequence[tuple[str, int]] = sorted(found.items(), key=lambda item: -item[1])
+    return [
+        SessionSummary(
+            foreign_key(USER, workspace.info.id, session_id),
+            workspace.info.id,
+            session_id,
+            us,
+            "readonly",
+            foreign=True,
+        )
+        for session_id, us in keys
+        if session_id
+    ]
