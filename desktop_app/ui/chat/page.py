@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QStackedWidget, QVBoxLayout, QWidget
 
-from desktop_app.core.context.types import Breakdown
 from desktop_app.core.paths import paths
 from desktop_app.core.state import Mode
-from desktop_app.ui.errors import action_label, describe
-from desktop_app.ui.i18n import tr
+from desktop_app.ui.errors import describe
 from desktop_app.ui.theme import theme
-from desktop_app.ui.transcript.model import TranscriptModel
 from desktop_app.ui.transcript.style import style as transcript_style
 from desktop_app.ui.transcript.view import TranscriptView
 from desktop_app.ui.widgets.base import Live
@@ -24,20 +19,18 @@ from .composer import Composer
 from .drafts import Drafts
 from .empty import EmptyChat
 from .find_bar import FindBar
-from .gauges import usage_of
 from .header import ChatHeader
 from .items import ToolItem
 from .mentions import FileNames
 from .offer import ActivityLine, OfferBar
+from .page_show import PageShow, rows_of
+from .page_views import PageViews
 from .page_work import PageWork
 from .permissions_work import PermissionsWork
 from .question import QuestionCard
 from .sources import ChatSources
 from .tool_words import title as tool_title
 from .view_model import ChatViewModel
-
-WAYS = ("continue_here", "take_over")  # ways out that the window knows
-VIEWS = 4  # transcripts kept with their scroll position
 
 
 class ChatPage(Live, QWidget):
@@ -59,10 +52,9 @@ class ChatPage(Live, QWidget):
         self.vm: ChatViewModel | None = None
         self.sources = ChatSources()
         self.view: TranscriptView | None = None
-        self._way = ""
-        self._views: OrderedDict[ChatViewModel, TranscriptView] = OrderedDict()
         self._wanted: tuple[str, int] | None = None  # what to find once the history is there
-        self._offered = ""  # the approval for which the focus was moved last
+        self.face = PageShow(self)
+        self.views = PageViews(self)
         self.work = PageWork(self)
         self.permissions = PermissionsWork(self)
         self.drafts = Drafts(paths().state / "drafts.json", self)
@@ -74,8 +66,8 @@ class ChatPage(Live, QWidget):
         self.approval = ApprovalCard()
         self.question = QuestionCard()
         self.composer = Composer()
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self.empty)
+        self.stack = QStackedWidget()
+        self.stack.addWidget(self.empty)
         self._bottom = QWidget()
         self._build()
         self._wire()
@@ -94,7 +86,7 @@ class ChatPage(Live, QWidget):
         column.setSpacing(0)
         column.addWidget(self.header)
         column.addWidget(self.find_bar)
-        column.addWidget(self._stack, 1)
+        column.addWidget(self.stack, 1)
         column.addWidget(self._bottom)
         self.setFocusProxy(self.composer)
 
@@ -122,7 +114,7 @@ class ChatPage(Live, QWidget):
         composer.modeChosen.connect(self._mode_chosen)
         composer.rulesWanted.connect(self.permissions.open)
         composer.modelChosen.connect(lambda model: self.vm and self.vm.set_model(model))
-        composer.wayOut.connect(lambda: self.actionRequested.emit(self._way))
+        composer.wayOut.connect(lambda: self.actionRequested.emit(self.face.way))
         composer.gaugeClicked.connect(lambda: self.inspectorRequested.emit("context"))
         composer.changed.connect(self._keep_draft)
         composer.failed.connect(self._failed)
@@ -157,29 +149,29 @@ class ChatPage(Live, QWidget):
             self.composer.set_content("", [])
         self.vm = vm
         self._bottom.setVisible(vm is not None)
-        self.view = self._view_of(vm) if vm is not None else None
+        self.view = self.views.of(vm) if vm is not None else None
         if vm is not None:
             vm.set_names(sources.agent, sources.model_label, sources.count)
             self._connect(vm)
-        self._refresh()
+        self.face.everything()
         self.work.suggest_examples()
 
     def _signals(self, vm: ChatViewModel) -> list[tuple[object, object]]:
         return [
             (vm.opened, self._opened),
             (vm.openFailed, self._failed),
-            (vm.activityChanged, self._show_activity),
-            (vm.pendingChanged, self._show_pending),
-            (vm.queueChanged, self._show_queue),
-            (vm.contextChanged, self._show_context),
-            (vm.offerChanged, self._show_offer),
-            (vm.titleChanged, self._show_title),
-            (vm.modeChanged, self._show_mode),
-            (vm.modelChanged, self._show_model),
+            (vm.activityChanged, self.face.activity),
+            (vm.pendingChanged, self.face.pending),
+            (vm.queueChanged, self.face.queue),
+            (vm.contextChanged, self.face.context),
+            (vm.offerChanged, self.face.offer),
+            (vm.titleChanged, self.face.title),
+            (vm.modeChanged, self.face.mode),
+            (vm.modelChanged, self.face.model),
             (vm.sendFailed, self._take_back),
             (vm.failed, self._failed),
-            (_model(vm).rowsInserted, self._show_stack),
-            (_model(vm).rowsRemoved, self._show_stack),
+            (rows_of(vm).rowsInserted, self.face.stack),
+            (rows_of(vm).rowsRemoved, self.face.stack),
             (vm.located, self._located),
         ]
 
@@ -191,48 +183,13 @@ class ChatPage(Live, QWidget):
         for signal, slot in self._signals(vm):
             signal.disconnect(slot)  # type: ignore[attr-defined]
 
-    def _view_of(self, vm: ChatViewModel) -> TranscriptView:
-        view = self._views.get(vm)
-        if view is None:
-            view = TranscriptView(_model(vm))
-            view.actionTriggered.connect(self._row_action)
-            view.linkActivated.connect(self.work.open_link)
-            view.rowExpanded.connect(vm.set_expanded)
-            view.needOlder.connect(vm.load_older)
-            view.findChanged.connect(
-                lambda current, count, done: self.find_bar.set_count(current, count, done=done)
-            )
-            view.installEventFilter(self)
-            self._stack.addWidget(view)
-            self._views[vm] = view
-        self._views.move_to_end(vm)
-        while len(self._views) > VIEWS:
-            self.drop(next(iter(self._views)))
-        return view
-
     def drop(self, vm: ChatViewModel) -> None:
         """Forget the view of a session that is closed."""
-        view = self._views.pop(vm, None)
         if vm is self.vm:
             self.bind(None, ChatSources())
-        if view is not None:
-            self._stack.removeWidget(view)
-            view.hide()
-            view.deleteLater()
+        self.views.drop(vm)
 
     # -- showing ----------------------------------------------------------------------------
-
-    def _refresh(self) -> None:
-        self._show_title(self.vm.title if self.vm is not None else "")
-        self._show_stack()
-        self._show_disabled()
-        self._show_activity()
-        self._show_pending()
-        self._show_queue()
-        self._show_context()
-        self._show_offer()
-        self._show_mode()
-        self._show_model()
 
     def _opened(self) -> None:
         """The conversation is there: its draft, when nothing was typed meanwhile."""
@@ -241,97 +198,11 @@ class ChatPage(Live, QWidget):
             draft = self.drafts.get(vm.conversation.key)
             if draft.text or draft.attachments:
                 self.composer.set_content(draft.text, list(draft.attachments), draft.cursor)
-        self._refresh()
+        self.face.everything()
         self._seek()
 
     def retranslate(self) -> None:
-        self._refresh()
-
-    def _show_title(self, title: str) -> None:
-        writable = self.vm is not None and self.vm.writable
-        self.header.set_title(title, renamable=writable)
-        self.titleChanged.emit(title)
-
-    def _show_stack(self, *_: object) -> None:
-        vm = self.vm
-        blank = vm is None or _model(vm).rowCount() == 0
-        self._stack.setCurrentWidget(self.empty if blank or self.view is None else self.view)
-        self._align()
-
-    def _show_disabled(self) -> None:
-        vm = self.vm
-        words, self._way = "", ""
-        if self.sources.missing is not None:
-            words, self._way = _why(*self.sources.missing)
-        elif vm is not None and vm.conversation is not None and not vm.writable:
-            reason = vm.conversation.why_readonly
-            words = tr("This session can only be read")
-            if reason:
-                words, self._way = _why(*reason)
-        if self._way not in WAYS:
-            self._way = ""
-        self.composer.set_disabled(words, action_label(self._way) if self._way else "")
-
-    def _show_activity(self) -> None:
-        vm = self.vm
-        busy = vm is not None and vm.busy
-        self.composer.set_busy(busy, stopping=vm is not None and vm.stopping)
-        self.activity.set_activity(self._activity_words())
-        if vm is not None and vm.conversation is not None and vm.activity == "idle":
-            self._show_disabled()  # a run may end because another window took the session over
-
-    def _activity_words(self) -> str:
-        vm = self.vm
-        if vm is None or vm.activity != "running":
-            return ""
-        if vm.stopping:
-            return tr("Stopping…")
-        if vm.compacting:
-            return tr("Compacting…")
-        if vm.waiting_model:
-            return tr("Waiting for {model}", model=self.sources.model_label(vm.waiting_model))
-        return ""
-
-    def _show_pending(self) -> None:
-        vm = self.vm
-        self.approval.show_approvals(list(vm.approvals) if vm is not None else [])
-        asked = vm is not None and not vm.approvals and vm.activity == "parked"
-        self.question.show_questions(list(vm.questions) if vm is not None and asked else [])
-        self._offer_keys()
-
-    def _offer_keys(self) -> None:
-        """A card that came up takes the focus, so that its keys work, unless a message is being
-        written: its letters must not answer."""
-        asked = self.approval.approval or self.question.question
-        card = self.approval if self.approval.approval is not None else self.question
-        if asked is None or card.isHidden() or asked.op_id == self._offered:
-            return
-        self._offered = asked.op_id
-        if self.composer.edit.hasFocus() and self.composer.at_rest:
-            card.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def _show_queue(self) -> None:
-        queued = self.vm.queued if self.vm is not None else None
-        if queued is None:
-            self.composer.set_queue("", 0)
-        else:
-            self.composer.set_queue(queued.text, len(queued.attachments))
-
-    def _show_context(self) -> None:
-        breakdown: Breakdown | None = self.vm.breakdown if self.vm is not None else None
-        self.composer.set_usage(usage_of(breakdown))
-        self.offer.set_breakdown(breakdown)
-
-    def _show_offer(self) -> None:
-        vm = self.vm
-        self.offer.setVisible(vm is not None and vm.offered and vm.breakdown is not None)
-
-    def _show_mode(self) -> None:
-        if self.vm is not None:
-            self.composer.mode.set_mode(self.vm.mode)
-
-    def _show_model(self) -> None:
-        self.composer.model.set_model(self.sources.current_model())
+        self.face.everything()
 
     # -- what a person does -----------------------------------------------------------------
 
@@ -397,7 +268,7 @@ class ChatPage(Live, QWidget):
         wanted, self._wanted = self._wanted, None
         if wanted is None or self.view is None:
             return
-        self._show_stack()
+        self.face.stack()
         self.find_bar.open_bar(wanted[0])
         self.view.find(wanted[0])
         if rows:
@@ -415,7 +286,7 @@ class ChatPage(Live, QWidget):
         self.composer.edit.insert_mention(path)
         self.composer.setFocus()
 
-    def _row_action(self, row_id: str, action: str) -> None:
+    def row_action(self, row_id: str, action: str) -> None:
         vm = self.vm
         if vm is None:
             return
@@ -456,9 +327,9 @@ class ChatPage(Live, QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._align()
+        self.align()
 
-    def _align(self) -> None:
+    def align(self) -> None:
         """The cards and the composer stand under the transcript's column, to the pixel."""
         px = theme().px
         now = transcript_style()
@@ -518,14 +389,3 @@ def _writes(event: QKeyEvent) -> bool:
     modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
     plain = modifiers in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier)
     return plain and event.text().isprintable() and bool(event.text().strip())
-
-
-def _model(vm: ChatViewModel) -> TranscriptModel:
-    assert isinstance(vm.rows, TranscriptModel)
-    return vm.rows
-
-
-def _why(code: str, params: dict[str, object]) -> tuple[str, str]:
-    """Why nothing can be sent, and the id of the way out."""
-    words = describe(code, params)
-    return words.reason or words.title, words.action

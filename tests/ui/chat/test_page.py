@@ -308,9 +308,9 @@ def test_the_offer_compacts_or_goes(qtbot: QtBot, page: ChatPage, show: Open) ->
     assert page.offer.isHidden()
     asked: list[Any] = []
     page.compactionRequested.connect(asked.append)
-    page._row_action("c:1", "view_summary")
+    page.row_action("c:1", "view_summary")
     assert asked == [1]
-    page._row_action("c:1", "undo_compaction")
+    page.row_action("c:1", "undo_compaction")
     qtbot.waitUntil(lambda: vm.compactions == [])
 
 
@@ -319,7 +319,7 @@ def test_retry_from_the_card(qtbot: QtBot, page: ChatPage, show: Open) -> None:
     vm = show(conversation)
     send(qtbot, page, "go")
     qtbot.waitUntil(lambda: vm.activity == "idle")
-    page._row_action("e:r1", "retry")
+    page.row_action("e:r1", "retry")
     qtbot.waitUntil(lambda: conversation.calls == ["go_on"] and vm.activity == "idle")
 
 

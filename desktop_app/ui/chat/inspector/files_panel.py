@@ -95,12 +95,36 @@ class FilesPanel(Live, QWidget):
         self._build()
 
     def _build(self) -> None:
-        px = theme().px
+        self._build_tree()
+        self._empty = EmptyState("folder-x", lambda: tr("The folder cannot be read"), "")
+        self._preview = QWidget()
+        column = QVBoxLayout(self._preview)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(self._preview_head())
+        column.addWidget(self._preview_body(), 1)
+        split = QSplitter(Qt.Orientation.Vertical)
+        split.addWidget(self.tree)
+        split.addWidget(self._preview)
+        split.setStretchFactor(0, 3)
+        split.setStretchFactor(1, 2)
+        split.setChildrenCollapsible(False)
+        self._split = split
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, theme().px(6), 0, 0)
+        outer.addWidget(split, 1)
+        outer.addWidget(self._empty, 1)
+        self._empty.hide()
+        self._preview.hide()
+        self.restyle()
+        self.retranslate()
+
+    def _build_tree(self) -> None:
         self.tree = Tree()
         self.tree.setModel(self.model)
         self.tree.setUniformRowHeights(True)
         self.tree.setItemDelegate(RowDelegate(self.tree, size="tree-session"))
-        self.tree.setIndentation(px(16))
+        self.tree.setIndentation(theme().px(16))
         self.tree.setProperty("ground", "bg")
         self.tree.viewport().setProperty("ground", "bg")
         self.tree.setMouseTracking(True)
@@ -108,12 +132,10 @@ class FilesPanel(Live, QWidget):
         self.tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.tree.selectionModel().currentChanged.connect(self._choose)
         self.tree.activated.connect(self._activated)
-        self._empty = EmptyState("folder-x", lambda: tr("The folder cannot be read"), "")
-        self._reason = ""
-        self._preview = QWidget()
-        column = QVBoxLayout(self._preview)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+
+    def _preview_head(self) -> QHBoxLayout:
+        """The file's name, its size and what can be done with it."""
+        px = theme().px
         head = QHBoxLayout()
         head.setContentsMargins(px(16), px(4), px(8), px(4))
         head.setSpacing(px(2))
@@ -129,6 +151,10 @@ class FilesPanel(Live, QWidget):
         head.addWidget(self.size_label)
         for button in (self.mention, self.open, self.reveal):
             head.addWidget(button)
+        return head
+
+    def _preview_body(self) -> QWidget:
+        """The beginning of the file, or a note in its place."""
         self.text = QPlainTextEdit()
         self.text.setReadOnly(True)
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
@@ -140,23 +166,7 @@ class FilesPanel(Live, QWidget):
         self._stack = QStackedLayout(holder)
         self._stack.addWidget(self.text)
         self._stack.addWidget(self.note)
-        column.addLayout(head)
-        column.addWidget(holder, 1)
-        split = QSplitter(Qt.Orientation.Vertical)
-        split.addWidget(self.tree)
-        split.addWidget(self._preview)
-        split.setStretchFactor(0, 3)
-        split.setStretchFactor(1, 2)
-        split.setChildrenCollapsible(False)
-        self._split = split
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, px(6), 0, 0)
-        outer.addWidget(split, 1)
-        outer.addWidget(self._empty, 1)
-        self._empty.hide()
-        self._preview.hide()
-        self.restyle()
-        self.retranslate()
+        return holder
 
     def restyle(self) -> None:
         self.text.setFont(theme().font("mono"))
