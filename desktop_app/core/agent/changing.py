@@ -1,0 +1,47 @@
+"""What a person sets for a session: mode, rules, model, title."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from desktop_app.core import events as ev
+from desktop_app.core.sessions.base import NewRecord
+from desktop_app.core.state import Mode, PermissionContext
+
+from .answers import with_rule
+from .opened import Opened
+from .permissions import Permissions
+
+
+class Changing(Opened):
+    """Each is durable when the call returns; all but the model may change while a turn runs."""
+
+    async def set_mode(self, mode: Mode) -> None:
+        context = self.permissions.model_copy(deep=True)
+        context.mode = mode
+        await self._save_permissions(context)
+
+    async def add_rule(self, rule: dict[str, Any]) -> None:
+        await self._save_permissions(with_rule(self.permissions, rule))
+
+    async def remove_rule(self, rule: dict[str, Any]) -> None:
+        context = self.permissions.model_copy(deep=True)
+        Permissions(context).remove(rule)
+        await self._save_permissions(context)
+
+    async def _save_permissions(self, context: PermissionContext) -> None:
+        body = {"permission_context": context.model_dump()}
+        await self.log.append(NewRecord("permissions", body), draft=None)
+
+    async def set_model(self, model_id: str) -> None:
+        self._check_free()
+        self._setting.models(model_id)
+        await self.log.append(NewRecord("model", {"model": model_id}))
+        self._stream.emit(ev.ContextChanged(await self.engine.breakdown()))
+
+    async def set_title(self, title: str) -> None:
+        title = " ".join(title.split())[:200]
+        if title:
+            body = {"title": title, "by": "person"}
+            await self.log.append(NewRecord("title", body), draft=None)
+            self._stream.emit(ev.TitleChanged(title))
