@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 from desktop_app.core.errors import ContextError
@@ -25,8 +26,9 @@ from .build import Envelope, build, compaction_part
 from .ledger import Note
 from .limits import resolve
 from .plan import Draft, Planner
+from .preview import preview_rows
 from .summary import Notes, write_notes
-from .types import Breakdown, CompactionRecord, Trigger
+from .types import Breakdown, Choices, CompactionRecord, LedgerItem, PreviewRow, Trigger
 
 # A person who asked for it is told when the model failed; a window that is full cannot wait.
 WAITING: frozenset[Trigger] = frozenset({"manual", "alert"})
@@ -35,16 +37,35 @@ WORTH = 0.9  # what comes out must be at most this share of what went in, or rea
 Decision = Literal["none", "offer", "do", "refuse"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Proposal:
     """A compaction that may be journalled. ``offloaded`` are the messages (or their first blocks,
-    under the same id) that ``context.jsonl`` does not hold yet, in order."""
+    under the same id) that ``context.jsonl`` does not hold yet, in order. ``choices`` are what it
+    was made with."""
 
     record: CompactionRecord
     new_state: AgentState
     offloaded: list[Msg]
     before: Breakdown
     after: Breakdown
+    choices: Choices
+    draft: Draft
+    account: Accounting
+
+    @cached_property
+    def rows(self) -> tuple[PreviewRow, ...]:
+        """What becomes of each message, step and result; see ``preview_rows``."""
+        return preview_rows(self.draft, self.account)
+
+    @cached_property
+    def items(self) -> tuple[LedgerItem, ...]:
+        """All of the ledger after it, closed items too."""
+        return tuple(self.draft.ledger.all_items())
+
+    @property
+    def rejected(self) -> list[tuple[str, str]]:
+        """What was not accepted, with the rule that it broke: of a model's answer, of choices."""
+        return self.record.rejected
 
 
 def decide(breakdown: Breakdown, state: AgentState | None = None) -> Decision:
@@ -101,9 +122,15 @@ class Compactor:
         self._mask_first = mask_first
 
     async def propose(
-        self, state: AgentState, trigger: Trigger, *, before: Breakdown | None = None
+        self,
+        state: AgentState,
+        trigger: Trigger,
+        *,
+        before: Breakdown | None = None,
+        choices: Choices | None = None,
     ) -> Proposal:
-        """A compaction of ``state``. ``before`` is the account as it was shown, for the record.
+        """A compaction of ``state``. ``before`` is the account as it was shown, for the record;
+        ``choices`` what a person said about an earlier proposal.
 
         ContextError: ``compaction.not_smaller`` (nothing to gain), ``compaction.empty``,
         ``compaction.failed``, ``compaction.cut`` (the model's notes, when the trigger can wait),
@@ -124,7 +151,15 @@ class Compactor:
                     raise
                 rejected.append(("summary", error.code))
         return await asyncio.to_thread(
-            self._finish, planner, draft, notes, rejected, trigger, before, started
+            self._finish,
+            planner,
+            draft,
+            notes,
+            rejected,
+            trigger,
+            before,
+            started,
+            choices or Choices(),
         )
 
     def _allowance(self) -> int:
@@ -146,6 +181,7 @@ class Compactor:
         trigger: Trigger,
         before: Breakdown | None,
         started: float,
+        choices: Choices,
     ) -> Proposal:
         """Render, check, and put the record together. CPU only; runs off the loop."""
         ledger, limits = draft.ledger, planner.account.limits
@@ -177,6 +213,7 @@ class Compactor:
             rejected=rejected,
             tier=draft.tier,
             usage=usage,
+            choices=choices.body(),
             masks=draft.mask_entries(),
             ledger=ledger.model_dump(),
             undo=draft.undo_data(),
@@ -188,7 +225,16 @@ class Compactor:
         record.before = (before or draft.before).total
         record.after = after.total
         record.seconds = time.monotonic() - started
-        return Proposal(record, new_state, draft.offloaded, before or draft.before, after)
+        return Proposal(
+            record,
+            new_state,
+            draft.offloaded,
+            before or draft.before,
+            after,
+            choices,
+            draft,
+            planner.account,
+        )
 
 
 def _check(before: Breakdown, after: Breakdown, draft: Draft, trigger: Trigger) -> None:

@@ -28,6 +28,7 @@ from .build import slipway
 from .clip import clip
 from .iterations import iterations
 from .rules import rules_in
+from .types import Evidence, LedgerItem
 
 PASTED = 2000  # tokens: longer messages of a person are kept by their ends, the task excepted
 HEAD_AND_TAIL = 500
@@ -159,6 +160,24 @@ class Ledger(WireModel):
         open tasks."""
         whole = [s.text for s in self.said if s.whole]
         return [*whole, *self.rules, *(p.text for p in self.pins), *self.tasks]
+
+    def all_items(self) -> list[LedgerItem]:
+        """Everything that the ledger carries, as the window lists it."""
+        items = [
+            LedgerItem(
+                id=f"{'user_msg' if n else 'task'}-{s.id}-0",
+                kind="user_msg" if n else "task",
+                text=s.text,
+                origin="user",
+                evidence=[Evidence(ref=s.id)],
+            )
+            for n, s in enumerate(self.said)
+        ]
+        for n, rule in enumerate(self.rules):
+            one = LedgerItem(id=f"constraint-rule-{n}", kind="constraint", text=rule)
+            one.origin, one.modality = "user", "must"
+            items.append(one)
+        return items
 
     def fit_said(self, budget: float, count: Count, where: str) -> None:
         """Bring the person's messages into ``budget`` tokens: the task (the first) and the latest

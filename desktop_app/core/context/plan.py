@@ -51,6 +51,13 @@ class Draft:
     until: list[Msg] = field(default_factory=list[Msg])  # all up to the cut, in the prompt's order
     offloaded: list[Msg] = field(default_factory=list[Msg])
     written: list[Any] | None = None  # how far the offload reaches, in the state as it is
+    dropped: frozenset[str] = frozenset()  # ids that a person leaves out of the prompt
+    rejected: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+
+    @property
+    def gone(self) -> set[int]:
+        """``places`` for looking up."""
+        return set(self.places)
 
     def summary_text(self) -> str:
         """``AgentState.summary`` after it. Masking alone leaves the summary as it is."""

@@ -6,9 +6,13 @@ window)``; ``W = window - reserve - min(4096, 0.02 x window)``. Marks apply to W
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from pydantic import Field
+
+from desktop_app.core.messages import WireModel
 from desktop_app.core.models.base import LimitSource
 
 Category = Literal[
@@ -93,6 +97,87 @@ class Breakdown:
         return self.total / self.limits.window if self.limits.window else 0.0
 
 
+ItemKind = Literal[
+    "task",
+    "constraint",
+    "preference",
+    "user_msg",
+    "pending",
+    "inflight",
+    "decision",
+    "fact",
+    "artifact",
+    "error",
+    "question",
+]
+Modality = Literal["must", "must_not", "should", "info"]
+Origin = Literal[
+    "user", "system", "todo_tool", "tool_args", "assistant", "summariser", "human_edit"
+]
+ItemStatus = Literal["open", "done", "superseded", "revoked"]
+Fate = Literal["kept", "masked", "summarised", "dropped"]
+
+
+class Evidence(WireModel):
+    """Where an item comes from: a message or block id, and the words there."""
+
+    ref: str
+    quote: str = ""
+
+
+class LedgerItem(WireModel):
+    """One thing that a compaction carries on. ``id`` is stable: ``kind-source-n``; ``text`` stands
+    in the prompt as it is. Items are added and closed, never rewritten, except by a person
+    (``human_edit``). ``by`` is what superseded or revoked it: an item's id or the person's words.
+    """
+
+    id: str
+    kind: ItemKind
+    text: str
+    modality: Modality = "info"
+    origin: Origin = "assistant"
+    evidence: list[Evidence] = Field(default_factory=list[Evidence])
+    status: ItemStatus = "open"
+    pinned: bool = False
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What a person said about a proposed compaction. ``keep``: message or block ids that stay
+    live whatever their age; ``drop``: ids of messages, blocks or ledger items that are left out of
+    the prompt altogether (still journalled and offloaded); ``edits``: ledger item id to the
+    person's own text; ``focus``: what a model's notes should pay attention to."""
+
+    keep: frozenset[str] = frozenset()
+    drop: frozenset[str] = frozenset()
+    edits: Mapping[str, str] = field(default_factory=dict[str, str])
+    focus: str = ""
+
+    def body(self) -> dict[str, Any]:
+        """For the record; empty when nothing was chosen."""
+        values = {
+            "keep": sorted(self.keep),
+            "drop": sorted(self.drop),
+            "edits": dict(self.edits),
+            "focus": self.focus,
+        }
+        return {k: v for k, v in values.items() if v}
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewRow:
+    """One line of a preview. ``ref`` is a message id, a block id (results) or "ledger"; ``before``
+    and ``after`` are estimated tokens."""
+
+    fate: Fate
+    ref: str
+    category: Category
+    label: str
+    before: int
+    after: int
+
+
 @dataclass(slots=True)
 class CompactionRecord:
     """What a compaction did; the body of the ``compaction`` record (``applying.record_body``).
@@ -123,6 +208,7 @@ class CompactionRecord:
     places: list[int] = field(default_factory=list[int])  # of covered_ids in the former context
     tier: int = 2
     usage: dict[str, Any] | None = None  # of the summariser's call, as it measured it
+    choices: dict[str, Any] = field(default_factory=dict[str, Any])  # ``Choices.body``
     masks: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     ledger: dict[str, Any] = field(default_factory=dict[str, Any], repr=False)
     undo: dict[str, Any] = field(default_factory=dict[str, Any], repr=False)
