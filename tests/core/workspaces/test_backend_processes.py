@@ -16,15 +16,14 @@ import pytest
 from desktop_app.core.errors import WorkspaceError
 from desktop_app.core.workspaces.backend import Backend, OutputChunk, ProcessExit
 from desktop_app.core.workspaces.local import LocalBackend
-from tests.helpers.backends import RemoteLikeBackend
+from tests.helpers.far_end import each_backend
 
 PY = sys.executable
 
 
-@pytest.fixture(params=["local", "remote"])
+@pytest.fixture(params=["local", "remote", "far", "far-text"])
 async def backend(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Backend]:
-    local = LocalBackend(tmp_path)
-    made: Backend = local if request.param == "local" else RemoteLikeBackend(local, latency=0.0005)
+    made = each_backend(request.param, tmp_path)
     await made.start()
     yield made
     await made.close()

@@ -1,0 +1,1 @@
+"""Workspaces that are somewhere else: one backend over a helper that works at the other end."""

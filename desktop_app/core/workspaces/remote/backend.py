@@ -1,0 +1,263 @@
+"""The backend contract over a far end: for containers and sandboxes.
+
+One connection carries everything: files, processes, their output. It is made at the first use and
+again when it broke; what was under way then fails with ``backend.unreachable`` (retryable), because
+nobody knows whether it was done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import posixpath
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from typing import Any, Literal
+
+from desktop_app.core.errors import WorkspaceError
+from desktop_app.core.tasks import Tasks
+from desktop_app.core.workspaces.backend import (
+    ExecResult,
+    FileInfo,
+    OutputChunk,
+    ProcessEvent,
+    ProcessExit,
+)
+
+from .channel import Channel
+from .line import PIECE, Line, unreachable
+
+log = logging.getLogger(__name__)
+
+HELLO_SECONDS = 20.0
+CLOSE_SECONDS = 5.0
+
+
+class RemoteBackend:
+    """``Backend`` over a far end (see ``far``).
+
+    ``connect`` starts a far end and gives a channel to it; ``cwd`` is the working directory as the
+    far end sees it. ``env`` is added to what every process gets.
+    """
+
+    os_name: Literal["posix", "nt"] = "posix"
+
+    def __init__(
+        self,
+        kind: str,
+        cwd: str,
+        connect: Callable[[], Awaitable[Channel]],
+        *,
+        env: dict[str, str] | None = None,
+    ) -> None:
+        self._kind = kind
+        self._cwd = posixpath.normpath(cwd)
+        self._connect = connect
+        self._env = env or {}
+        self._line: Line | None = None
+        self._connecting = asyncio.Lock()
+        self._closed = False
+        self._tasks = Tasks(lambda name, error: log.info("%s: %r", name, error))
+
+    @property
+    def kind(self) -> str:
+        return self._kind
+
+    @property
+    def cwd(self) -> str:
+        return self._cwd
+
+    async def start(self) -> None:
+        """Connect and check that the working directory is there; WorkspaceError ``file.missing``,
+        ``file.not_dir``, ``backend.unreachable``."""
+        self._closed = False
+        info = await self.stat(self._cwd)
+        if info.kind != "dir":
+            raise WorkspaceError("file.not_dir", path=self._cwd)
+
+    async def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        line, self._line = self._line, None
+        if line is not None:
+            await line.bye()
+        await self._tasks.close(CLOSE_SECONDS)
+
+    # -- the line --------------------------------------------------------------------------------
+
+    async def _ready(self) -> Line:
+        if self._closed:
+            raise WorkspaceError("backend.closed")
+        async with self._connecting:
+            if self._line is None or self._line.broken is not None:
+                self._line = await self._dial()
+            return self._line
+
+    async def _dial(self) -> Line:
+        line = Line(await self._connect())
+        self._tasks.start(line.follow(), name="read the far end")
+        self._tasks.start(line.ping(), name="keep the far end")
+        try:
+            async with asyncio.timeout(HELLO_SECONDS):
+                await asyncio.shield(line.hello)
+        except TimeoutError:
+            await line.drop()
+            raise unreachable("no answer of the helper") from None
+        except BaseException:
+            await line.drop()
+            raise
+        return line
+
+    def _path(self, path: str) -> str:
+        if "\0" in path:
+            raise WorkspaceError("file.bad_name", path=path)
+        return posixpath.normpath(posixpath.join(self._cwd, path))
+
+    async def _ask(self, op: str, path: str = "", body: bytes = b"", **more: Any) -> Any:
+        return await (await self._ready()).ask(op, None, body, path=path, **more)
+
+    async def _parts(
+        self, op: str, path: str = "", source: AsyncIterator[bytes] | None = None, **more: Any
+    ) -> AsyncGenerator[tuple[str, Any, bytes]]:
+        line = await self._ready()
+        async with aclosing(line.stream(op, source, path=path, **more)) as parts:
+            async for part in parts:
+                yield part
+
+    # -- processes -------------------------------------------------------------------------------
+
+    async def run(
+        self,
+        argv: list[str],
+        *,
+        cwd: str | None = None,
+        env: dict[str, str] | None = None,
+        stdin: bytes | None = None,
+        timeout: float | None = None,
+        mark: str | None = None,
+    ) -> AsyncGenerator[ProcessEvent]:
+        parts = self._parts(
+            "run",
+            source=None if stdin is None else _once(stdin),
+            argv=argv,
+            cwd=self._path(cwd or self._cwd),
+            env={**self._env, **(env or {})},
+            input=stdin is not None,
+            timeout=timeout,
+            mark=mark,
+        )
+        async with aclosing(parts) as pieces:
+            async for what, value, data in pieces:
+                if what == "part":
+                    yield OutputChunk(value, data)
+                else:
+                    yield ProcessExit(int(value[0]), bool(value[1]), float(value[2]))
+
+    async def end_marked(self, marks: Sequence[str]) -> int:
+        return int(await self._ask("end_marked", marks=list(marks)))
+
+    async def exec(
+        self,
+        argv: list[str],
+        *,
+        cwd: str | None = None,
+        env: dict[str, str] | None = None,
+        stdin: bytes | None = None,
+        timeout: float | None = None,
+        max_bytes: int = 4 << 20,
+    ) -> ExecResult:
+        kept: dict[str, list[bytes]] = {"stdout": [], "stderr": []}
+        left, truncated = max_bytes, False
+        ended = ProcessExit(-1, False, 0.0)
+        stream = self.run(argv, cwd=cwd, env=env, stdin=stdin, timeout=timeout)
+        async with aclosing(stream) as events:
+            async for event in events:
+                if isinstance(event, OutputChunk):
+                    truncated = truncated or len(event.data) > left
+                    kept[event.stream].append(event.data[:left])
+                    left -= len(kept[event.stream][-1])
+                else:
+                    ended = event
+        return ExecResult(
+            ended.code,
+            b"".join(kept["stdout"]),
+            b"".join(kept["stderr"]),
+            ended.timed_out,
+            truncated,
+            ended.seconds,
+        )
+
+    # -- files -----------------------------------------------------------------------------------
+
+    async def stat(self, path: str, *, follow: bool = True) -> FileInfo:
+        return FileInfo(*await self._ask("stat", self._path(path), follow=follow))
+
+    async def stat_many(self, paths: Sequence[str]) -> list[FileInfo | None]:
+        whole = [posixpath.normpath(posixpath.join(self._cwd, path)) for path in paths]
+        found = await self._ask("stat_many", paths=whole)
+        return [None if entry is None else FileInfo(*entry) for entry in found]
+
+    async def access(self, path: str) -> tuple[bool, bool]:
+        read, write = await self._ask("access", self._path(path))
+        return bool(read), bool(write)
+
+    async def scandir(self, path: str) -> AsyncGenerator[list[FileInfo]]:
+        async with aclosing(self._parts("scandir", self._path(path))) as parts:
+            async for what, value, _ in parts:
+                if what == "part":
+                    yield [FileInfo(*entry) for entry in value]
+
+    async def read(
+        self, path: str, *, offset: int = 0, length: int | None = None
+    ) -> AsyncGenerator[bytes]:
+        parts = self._parts("read", self._path(path), offset=offset, length=length)
+        async with aclosing(parts) as pieces:
+            async for what, _, data in pieces:
+                if what == "part":
+                    yield data
+
+    async def read_bytes(self, path: str, *, max_bytes: int = 16 << 20) -> bytes:
+        found: list[bytes] = []
+        async with aclosing(self._parts("read", self._path(path), limit=max_bytes)) as parts:
+            async for what, _, data in parts:
+                if what == "part":
+                    found.append(data)
+        return b"".join(found)
+
+    async def write(
+        self,
+        path: str,
+        data: bytes | AsyncIterator[bytes],
+        *,
+        expect: str | None = None,
+        create: bool = False,
+        mode: int | None = None,
+    ) -> FileInfo:
+        whole = isinstance(data, bytes) and len(data) <= PIECE
+        options: dict[str, Any] = {"expect": expect, "create": create, "mode": mode, "whole": whole}
+        if isinstance(data, bytes) and whole:
+            return FileInfo(*await self._ask("write", self._path(path), data, **options))
+        line = await self._ready()
+        pieces = _once(data) if isinstance(data, bytes) else data
+        path = self._path(path)
+        return FileInfo(*await line.ask("write", pieces, path=path, **options))
+
+    async def append(self, path: str, data: bytes, *, plain: bool = False) -> int:
+        return int(await self._ask("append", self._path(path), data, plain=plain))
+
+    async def mkdir(self, path: str) -> None:
+        await self._ask("mkdir", self._path(path))
+
+    async def rename(self, old: str, new: str, *, replace: bool = False) -> None:
+        await self._ask("rename", self._path(old), to=self._path(new), replace=replace)
+
+    async def remove(self, path: str, *, recursive: bool = False) -> None:
+        await self._ask("remove", self._path(path), recursive=recursive)
+
+    async def realpath(self, path: str) -> str:
+        return str(await self._ask("realpath", self._path(path)))
+
+
+async def _once(data: bytes) -> AsyncIterator[bytes]:
+    yield data
