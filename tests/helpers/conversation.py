@@ -25,6 +25,7 @@ from desktop_app.core.agent.base import (
     Spent,
 )
 from desktop_app.core.agent.permissions import Permissions
+from desktop_app.core.context.figures import Forecast
 from desktop_app.core.context.types import Breakdown, Category, CompactionRecord, Item, Limits
 from desktop_app.core.ids import now_us
 from desktop_app.core.messages import Msg, ToolResultBlock
@@ -138,6 +139,8 @@ def breakdown(total: int = 86_100, window: int = 200_000, **fields: Any) -> Brea
     parts = {name: total * weight // whole for name, weight in weights.items()}
     parts["result"] += total - sum(parts.values())
     items = fields.pop("items", ())
+    if (turns := fields.pop("turns_left", None)) is not None:
+        fields["forecast"] = Forecast(turns, 9_000, 4)
     fields.setdefault("upper", total + total // 20)
     fields.setdefault("measured", max(0, total - 1200))
     return Breakdown(

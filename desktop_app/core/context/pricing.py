@@ -39,15 +39,20 @@ _ABOUT = re.compile(
 )
 
 
+_SKILL = re.compile(r"- ([^:\n]+)")  # as ``skills`` lists them
+
+
 class Piece(NamedTuple):
     """One thing in the prompt. ``raw`` tokens are before the ratio; ``place`` is its message's
-    place, -1 for the envelope; ``turn`` marks the first piece of a person's message."""
+    place, -1 for the envelope; ``turn`` marks the first piece of a person's message; ``group`` is
+    that of ``Item``."""
 
     category: Category
     label: str
     raw: float
     ref: str
     place: int
+    group: str
     turn: bool = False
 
 
@@ -64,19 +69,32 @@ class Pricer:
     def envelope(self, envelope: Envelope) -> list[Piece]:
         """Pieces of system text, skills and tools; an MCP server's tools are one piece each."""
         if envelope is not self._envelope and envelope != self._envelope:
-            pieces = [
-                Piece("system", "system", self._text(envelope.system) + FRAME, "system", -1),
-                Piece("system", "instructions", self._text(envelope.instructions), "system", -1),
-                Piece("skills", "skills", self._text(envelope.skills), "skills", -1),
-            ]
+            pieces = self._told(envelope)
             for tool in envelope.tools:
                 server = envelope.mcp.get(tool.name)
                 label = f"{server}: {tool.name}" if server else tool.name
                 category: Category = "mcp" if server else "tools"
-                pieces.append(Piece(category, label, self.tool(tool), tool.name, -1))
+                group = f"mcp:{server}" if server else "tools"
+                pieces.append(Piece(category, label, self.tool(tool), tool.name, -1, group))
             self._envelope_pieces = [p for p in pieces if p.raw > 0]
         self._envelope = envelope
         return self._envelope_pieces
+
+    def _told(self, envelope: Envelope) -> list[Piece]:
+        """The system text, its skills one by one."""
+        pieces = [
+            Piece("system", name, self._text(text) + frame, "system", -1, "system")
+            for name, text, frame in (
+                ("system", envelope.system, FRAME),
+                ("instructions", envelope.instructions, 0),
+            )
+        ]
+        for line in envelope.skills.splitlines(keepends=True):
+            found = _SKILL.match(line)
+            name = found.group(1).strip() if found else ""
+            group = f"skill:{name}"
+            pieces.append(Piece("skills", name or "skills", self._text(line), group, -1, group))
+        return pieces
 
     def tool(self, tool: ToolSchema) -> float:
         """A tool as the provider's template writes it out."""
@@ -96,14 +114,16 @@ class Pricer:
                 found = [self._call(block, index, source, labels)]
             elif isinstance(block, ThinkingBlock):
                 raw = self._text(block.thinking) + self._extras(block)
-                found = [Piece("thinking", block.thinking[:LABEL], raw, source, index)]
+                found = [Piece("thinking", block.thinking[:LABEL], raw, source, index, "thinking")]
             elif isinstance(block, DataBlock):
-                found = [Piece("images", block.name or "", self._image(block), source, index)]
+                image = self._image(block)
+                found = [Piece("images", block.name or "", image, source, index, "images")]
             elif isinstance(block, TextBlock):
                 own: Category = "assistant" if msg.role == "assistant" else "user"
                 category = _CATEGORY[kind] if kind else own
                 raw = self._text(block.text)
-                found = [Piece(category, kind or block.text[:LABEL], raw, source, index)]
+                label = kind or block.text[:LABEL]
+                found = [Piece(category, label, raw, source, index, category)]
             else:
                 continue
             pieces += found
@@ -117,7 +137,7 @@ class Pricer:
         label = f"{block.name} {about.group(1)}" if about else block.name
         labels[block.id] = label
         raw = self._text(block.name) + self._text(block.input) + CALL_FRAME
-        return Piece("assistant", label, raw, _op_id(block) or source, index)
+        return Piece("assistant", label, raw, _op_id(block) or source, index, "assistant")
 
     def _result(
         self, block: ToolResultBlock, index: int, source: str, labels: dict[str, str]
@@ -125,12 +145,15 @@ class Pricer:
         label = labels.get(block.id, block.name)
         ref = _op_id(block) or source
         raw = CALL_FRAME + self._text(block.text())
-        pieces = [Piece("result", label, raw, ref, index)]
+        skill = slipway(block.metadata).get("skill")  # as the Skill tool marks what it read
+        group = f"skill:{skill}" if isinstance(skill, str) else "result"
+        pieces = [Piece("result", label, raw, ref, index, group)]
         if not isinstance(block.output, str):
             for part in block.output:
                 if isinstance(part, DataBlock):
                     image = self._image(part)
-                    pieces.append(Piece("images", part.name or label, image, ref, index))
+                    name = part.name or label
+                    pieces.append(Piece("images", name, image, ref, index, "images"))
         return pieces
 
     def _extras(self, block: ThinkingBlock) -> float:

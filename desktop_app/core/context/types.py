@@ -15,6 +15,8 @@ from pydantic import Field
 from desktop_app.core.messages import WireModel
 from desktop_app.core.models.base import LimitSource
 
+from .figures import CallCount, Drift, Forecast
+
 Category = Literal[
     "system",
     "tools",
@@ -39,6 +41,7 @@ CATEGORIES: tuple[Category, ...] = (
     "result",
     "images",
 )
+Filler = Literal["reserve", "free"]  # of the window, beside what is in the prompt
 Trigger = Literal["alert", "danger", "oversize", "overflow", "resume", "model_switch", "manual"]
 
 
@@ -68,20 +71,43 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing that fills the window. ``ref`` finds it: an op id, a message id, a tool's name."""
+    """One thing that fills the window, or (``count`` not 1) several small ones together.
 
-    category: Category
+    ``ref`` finds it: an op id, a message id, a tool's name. ``tokens`` is ``measured`` when it was
+    in a prompt that the provider counted (its share of that count), otherwise estimated.
+    ``group`` says who is behind it, and so what can be done about it:
+
+        system  tools  mcp:<server>  skill:<name>  ledger  user  assistant  thinking  result
+        images  reserve  free
+
+    A skill's text that a tool read into the context is a ``result`` of the skill's group. The list
+    of skills is one item a skill; what stands around it is group ``skill:``.
+    """
+
+    category: Category | Filler
     label: str
     tokens: int
     ref: str
     measured: bool = False
+    group: str = ""
+    count: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """Who uses the window. ``sum(parts.values()) == total`` always. ``upper`` is the p95 estimate
-    on which every decision is made; ``measured`` is how many of ``total`` the provider confirmed at
-    the last call (the rest was estimated since)."""
+    """Who uses the window. All numbers are tokens.
+
+    ``upper`` is the p95 estimate on which every decision is made; ``measured`` is how many of
+    ``total`` the provider confirmed at the last call (the rest was estimated since). ``items`` are
+    the biggest things, biggest first (``MAX_ITEMS``); ``rest`` holds all others, one entry a
+    category and group. Always:
+
+        sum(parts.values()) == total == sum(i.tokens for i in (*items, *rest))
+        parts[c] == the tokens of the items and rests of category c
+
+    ``history`` are the last calls that the provider counted, oldest first (``HISTORY``), with what
+    had been estimated; ``forecast`` and ``drift`` are None without enough of them.
+    """
 
     total: int
     upper: int
@@ -89,12 +115,32 @@ class Breakdown:
     limits: Limits
     parts: dict[Category, int]
     items: tuple[Item, ...]
-    turns_left: float | None = None  # forecast until the alert mark; None without a history
+    rest: tuple[Item, ...] = ()
+    history: tuple[CallCount, ...] = ()
+    forecast: Forecast | None = None
+    drift: Drift | None = None
 
     @property
     def share(self) -> float:
         """Of the whole window, 0 to 1."""
         return self.total / self.limits.window if self.limits.window else 0.0
+
+    @property
+    def turns_left(self) -> float | None:
+        """Turns until the alert mark; None when nothing can be said."""
+        return self.forecast.turns if self.forecast else None
+
+    @property
+    def free(self) -> int:
+        """What nobody uses: the window without ``total`` and the reserve, at least 0."""
+        return max(0, self.limits.window - self.total - self.limits.reserve)
+
+    def tiles(self) -> tuple[Item, ...]:
+        """Everything in the window: items, rests, then the reserve and what is free. Adds up to the
+        window, unless the prompt reaches into the reserve."""
+        reserve = Item("reserve", "", self.limits.reserve, "reserve", True, "reserve")
+        free = Item("free", "", self.free, "free", not self.total > self.measured, "free")
+        return (*self.items, *self.rest, reserve, free)
 
 
 ItemKind = Literal[

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from desktop_app.core.context.accounting import Accounting, Ratios, measured_input
+from desktop_app.core.context.accounting import Accounting, measured_input
 from desktop_app.core.context.build import Envelope, PromptBuilder, build
+from desktop_app.core.context.ratios import Ratios
 from desktop_app.core.context.tokens import load_counter
 from desktop_app.core.context.types import Limits
 from desktop_app.core.messages import (
@@ -223,19 +224,131 @@ def test_cached_tokens_that_a_provider_counts_apart_are_added() -> None:
     assert measured_input(Usage(input_tokens=10, cache_input_tokens=90)) == 100
 
 
-def test_the_forecast_counts_turns_like_the_last_ones_until_the_alert_mark() -> None:
+def test_the_forecast_counts_finished_turns_until_the_alert_mark_and_tells_its_basis() -> None:
     state = AgentState()
     account, builder = Accounting(LIMITS), PromptBuilder()
-    told = account.breakdown(builder.build(ENVELOPE, state))
-    assert told.turns_left is None
     seen: list[float] = []
-    for turn in range(8):
-        state.context.append(Msg.user(f"turn {turn} " + "words " * 400))
+    for turn in range(9):
         told = account.breakdown(builder.build(ENVELOPE, state))
-        if told.turns_left is not None:
-            seen.append(told.turns_left)
+        if turn < 4:  # the turn that goes on is no sample
+            assert told.forecast is None
+        else:
+            assert told.forecast is not None
+            assert told.forecast.samples == min(6, turn - 1)
+            assert 380 <= told.forecast.per_turn <= 420
+            room = LIMITS.mark(LIMITS.alert) - told.upper
+            assert told.turns_left == pytest.approx(room / told.forecast.per_turn, rel=0.01)
+            seen.append(told.forecast.turns)
+        state.context.append(Msg.user(f"turn {turn} " + "words " * 400))
     assert seen == sorted(seen)[::-1]
-    assert 1 < seen[0] - seen[-1] < 12
+
+
+def test_the_forecast_survives_a_compaction_but_not_a_silence() -> None:
+    account, builder = Accounting(LIMITS), PromptBuilder()
+    state = AgentState(context=[Msg.user(f"turn {n} " + "words " * 400) for n in range(6)])
+    before = account.breakdown(builder.build(ENVELOPE, state)).forecast
+    state.summary, state.context = "what was said", state.context[4:]
+    after = account.breakdown(builder.build(ENVELOPE, state)).forecast
+    assert before is not None
+    assert after is not None
+    assert (after.samples, after.per_turn) == (before.samples, before.per_turn)
+    assert Accounting(LIMITS).breakdown(build(ENVELOPE, state)).forecast is None
+
+
+def test_every_call_leaves_its_count_beside_what_was_estimated() -> None:
+    account, builder = Accounting(LIMITS, model="m"), PromptBuilder()
+    state = AgentState(context=[Msg.user("words " * 500)])
+    prompt = builder.build(ENVELOPE, state)
+    first = account.breakdown(prompt)
+    assert (first.history, first.drift) == ((), None)
+    account.observe(Usage(input_tokens=4 * first.total), prompt)  # goose 4986: 55k shown, 215k true
+    told = account.breakdown(prompt)
+    (call,) = told.history
+    assert (call.measured, call.estimated, call.upper) == (told.total, first.total, first.upper)
+    assert (call.model, call.window) == ("m", LIMITS.window)
+    assert told.drift is not None
+    assert told.drift.mean == pytest.approx(-0.75, abs=0.01)
+    assert (told.drift.calls, told.drift.under, told.drift.notable) == (1, 1, True)
+    for _ in range(8):  # the gauge follows the provider, and the badge goes away
+        state.context.append(Msg.user("words " * 100))
+        prompt = builder.build(ENVELOPE, state)
+        account.observe(Usage(input_tokens=4 * round(account.weigh(prompt))), prompt)
+    told = account.breakdown(prompt)
+    assert told.total == told.history[-1].measured
+    assert told.drift is not None
+    assert not told.drift.notable
+    assert told.drift.under == 0
+
+
+@settings(max_examples=40, deadline=None)
+@given(sessions(), st.integers(1, 90_000), st.integers(0, 12))
+def test_items_and_rests_add_up_to_the_parts_and_all_tiles_to_the_window(
+    script: Script, reading: int, when: int
+) -> None:
+    account, builder = Accounting(LIMITS), PromptBuilder()
+    for number, state in enumerate(Player(script).moments()):
+        prompt = builder.build(ENVELOPE, state)
+        if number == when:
+            account.observe(Usage(input_tokens=reading), prompt)
+        told = account.breakdown(prompt)
+        entries = (*told.items, *told.rest)
+        assert sum(i.tokens for i in entries) == told.total
+        for category, tokens in told.parts.items():
+            assert sum(i.tokens for i in entries if i.category == category) == tokens
+        assert min(i.tokens for i in entries) >= 0
+        assert sum(i.tokens for i in entries if i.measured) == told.measured
+        if told.free:
+            assert sum(i.tokens for i in told.tiles()) == LIMITS.window
+
+
+def test_what_does_not_fit_the_list_of_items_is_told_by_group() -> None:
+    state = agent_log(300)
+    account, builder = Accounting(LIMITS), PromptBuilder()
+    told = account.breakdown(builder.build(ENVELOPE, state))
+    assert len(told.items) == 200
+    counts = {(i.category, i.group): i.count for i in told.rest}
+    assert counts["user", "user"] == counts["mcp", "mcp:mail"] == 1
+    assert counts["assistant", "assistant"] > counts["result", "result"]  # results are bigger
+    assert sum(counts.values()) + 200 == 3 * 300 + 1 + 2 + 1 + 1  # steps, question, tools, texts
+    assert max(i.tokens / i.count for i in told.rest) <= told.items[-1].tokens + 1
+
+
+def test_a_measured_item_keeps_its_figure_while_the_prompt_grows() -> None:
+    account, builder = Accounting(LIMITS), PromptBuilder()
+    state = AgentState(context=[Msg.user("first " * 300)])
+    prompt = builder.build(ENVELOPE, state)
+    account.observe(Usage(input_tokens=1000), prompt)
+    before = {i.ref: i for i in account.breakdown(prompt).items}
+    assert all(i.measured for i in before.values())
+    state.context.append(Msg.user("次の " * 3000))
+    told = account.breakdown(builder.build(ENVELOPE, state))
+    for item in told.items:
+        if item.ref in before:
+            assert item == before[item.ref]
+        else:
+            assert not item.measured
+
+
+def test_who_is_behind_an_item_is_its_group() -> None:
+    envelope = replace(ENVELOPE, skills="Skills you may open:\n- pdf: reads PDF files\n- xlsx")
+    read = ToolResultBlock(id="c", name="Skill", output="how to " * 90)
+    read.metadata = {"slipway": {"skill": "pdf"}}
+    reply = Msg(name="agent", role="assistant", id="a")
+    reply.content = [ToolCallBlock(id="c", name="Skill", input='{"skill": "pdf"}'), read]
+    state = AgentState(context=[Msg.user("read it"), reply])
+    told = Accounting(LIMITS).breakdown(build(envelope, state))
+    groups = {(i.category, i.group) for i in told.items}
+    assert {
+        ("system", "system"),
+        ("tools", "tools"),
+        ("mcp", "mcp:mail"),
+        ("skills", "skill:pdf"),
+        ("skills", "skill:xlsx"),
+        ("skills", "skill:"),
+        ("result", "skill:pdf"),
+        ("user", "user"),
+        ("assistant", "assistant"),
+    } == groups
 
 
 def test_each_text_is_counted_once_in_a_long_session_and_a_step_costs_little() -> None:
