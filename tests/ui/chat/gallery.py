@@ -103,14 +103,27 @@ WORDS: dict[str, dict[str, str]] = {
 
 
 def items() -> list[Any]:
+    """What fills the window of the reference picture, thing by thing."""
     return [
+        item("system", "system", 2_400, "system"),
+        item("system", "instructions", 800, "system"),
+        item("tools", "Bash", 1_900, "Bash"),
+        item("tools", "Read", 820, "Read"),
+        item("tools", "Edit", 640, "Edit"),
+        item("mcp", "sqlite: query", 4_900, "mcp__sqlite__query"),
+        item("mcp", "sqlite: tables", 3_000, "mcp__sqlite__tables"),
+        item("mcp", "fetch: fetch", 2_900, "mcp__fetch__fetch"),
+        item("skills", "skills", 2_100, "skills"),
+        item("ledger", "pinned", 3_100, "pinned-1"),
+        item("ledger", "summary", 5_100, "summary-1"),
+        item("user", "Find the regions where returns grew", 1_200, "u1"),
+        item("assistant", "Three regions stand out …", 5_600, "r1"),
+        item("assistant", "Bash python scripts/load.py", 2_000, "op2"),
+        item("thinking", "The regions first, then growth", 6_700, "r1"),
         item("result", "Read data/sales/2025-09.csv", 12_300, "op1"),
         item("result", "Bash python scripts/load.py data/sales", 8_000, "op2"),
-        item("assistant", "Three regions stand out …", 9_600, "r1"),
-        item("mcp", "sqlite", 7_900, "sqlite"),
-        item("thinking", "", 6_700, "th"),
-        item("tools", "Bash", 1_900, "Bash"),
         item("result", "Grep returns", 5_400, "g", measured=False),
+        item("result", "Read data/sales/2025-08.csv", 2_200, "op0"),
         item("images", "chart-q2.png", 4_800, "img"),
     ]
 

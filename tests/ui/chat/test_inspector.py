@@ -1,4 +1,4 @@
-"""The inspector's lists: files through a backend, tools, skills, compactions, biggest items."""
+"""The inspector's lists: files through a backend, tools, skills, compactions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtCore import QModelIndex
 from PySide6.QtGui import QTextDocument
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
@@ -15,14 +15,14 @@ from pytestqt.qtbot import QtBot
 from desktop_app.core.errors import WorkspaceError
 from desktop_app.core.workspaces.local import LocalBackend
 from desktop_app.ui.chat.gauges import estimated_words, forecast_words, usage_of
-from desktop_app.ui.chat.inspector.context_parts import ItemRole, ItemsModel, item_name, legend
+from desktop_app.ui.chat.inspector.context_parts import legend
 from desktop_app.ui.chat.inspector.files_model import FilesModel
 from desktop_app.ui.chat.inspector.files_panel import FilesPanel, preview_text
 from desktop_app.ui.chat.inspector.tools_panel import ToolsPanel
 from desktop_app.ui.chat.sources import ChatSources, SkillEntry, ToolEntry, tool_entries
 from desktop_app.ui.chat.summary_text import summary_html
 from desktop_app.ui.widgets.rows import Role
-from tests.helpers.conversation import breakdown, item
+from tests.helpers.conversation import breakdown
 
 
 @pytest.fixture
@@ -167,16 +167,6 @@ def test_the_legend_adds_up_to_the_window() -> None:
     assert usage.alert < usage.danger < usage.window
 
 
-def test_biggest_items_are_in_order(qtmodeltester: ModelTester) -> None:
-    model = ItemsModel()
-    few = [item("user", "b", 5, "b"), item("result", "a", 50, "a"), item("tools", "c", 5, "c")]
-    model.set_breakdown(breakdown(items=few))
-    qtmodeltester.check(model)
-    refs = [model.index(r).data(ItemRole).ref for r in range(model.rowCount())]
-    assert refs == ["a", "b", "c"]
-    assert model.index(0).data(Qt.ItemDataRole.AccessibleTextRole) == "a, 50"
-
-
 def test_sentences_about_the_context() -> None:
     assert forecast_words(breakdown(turns_left=7.2)) == (
         "About 7 turns until compaction is offered"
@@ -239,18 +229,6 @@ def test_entries_of_real_tools() -> None:
     entries = tool_entries(builtin_tools(), lambda text: len(text) // 4)
     assert {"Bash", "Read", "Write", "AskUser"} <= {e.name for e in entries}
     assert all(e.tokens > 10 and e.description and not e.group for e in entries)
-
-
-def test_items_are_called_as_people_know_them() -> None:
-    cases = [
-        (item("assistant", "**18 files**\n\n- `a`", 1, "x"), "18 files"),
-        (item("result", "Glob **/*", 1, "x"), "Find files **/*"),
-        (item("tools", "Glob", 1, "x"), "Glob"),
-        (item("system", "instructions", 1, "x"), "Instructions"),
-        (item("thinking", "", 1, "x"), "Thinking"),
-        (item("user", "## Do it", 1, "x"), "Do it"),
-    ]
-    assert [item_name(i) for i, _ in cases] == [name for _, name in cases]
 
 
 def test_a_summary_is_read_without_its_tags_and_with_nothing_hidden() -> None:

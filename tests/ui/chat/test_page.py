@@ -463,13 +463,13 @@ def test_show_in_chat(qtbot: QtBot, page: ChatPage, show: Open, run: Any) -> Non
     inspector.showRequested.connect(page.show_row)
     send(qtbot, page, "read")
     panel = inspector.context
-    qtbot.waitUntil(lambda: panel.items.rowCount() == 2)
-    panel.view.setCurrentIndex(panel.items.index(0))
-    assert panel.card_name.text() == "Read a"
-    panel.show_button.click()
+    qtbot.waitUntil(lambda: panel.xray.map.choose("result", "op1"))
+    assert panel.xray.name.text() == "Read a"
+    show_it = next(b for b in panel.xray.buttons if b.text() == "Show in chat")
+    show_it.click()
     assert shown == ["o:op1"]
-    panel.view.setCurrentIndex(panel.items.index(1))
-    assert not panel.show_button.isEnabled()
+    assert panel.xray.map.choose("tools", "Bash")
+    assert [b.text() for b in panel.xray.buttons] == ["Show tools and skills"]
     run(inspector.close_tasks())
 
 

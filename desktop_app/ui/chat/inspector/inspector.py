@@ -59,6 +59,7 @@ class Inspector(Live, QWidget):
         column.addWidget(self._stack, 1)
         self.tabs.changed.connect(self.show_tab)
         self.context.showRequested.connect(self._show_ref)
+        self.context.tabRequested.connect(self.show_tab)
         self.files.mentionRequested.connect(self.mentionRequested)
         follow(self, setMinimumWidth="inspector-min", setMaximumWidth="inspector-max")
         self.tabs.set_tabs(
@@ -81,7 +82,7 @@ class Inspector(Live, QWidget):
         if vm is not None:
             vm.compactionsChanged.connect(self._count)
         self._stale = {"files", "tools"}
-        self.context.bind(vm)
+        self.context.bind(vm, sources)
         self.compactions.bind(vm)
         self._count()
         self._freshen(self.tab())
@@ -120,6 +121,7 @@ class Inspector(Live, QWidget):
 
     async def close_tasks(self) -> None:
         """Cancel what is still being read."""
+        await self.context.xray.acts.close_tasks()
         await self.files.close_tasks()
         await self.tools.close_tasks()
 

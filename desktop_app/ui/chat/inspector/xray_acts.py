@@ -1,0 +1,128 @@
+"""What can be done about a tile of the X-ray: which actions it has, and doing them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Signal
+
+from desktop_app.core.errors import SlipwayError
+from desktop_app.core.tasks import Tasks
+from desktop_app.ui.chat.sources import ChatSources
+from desktop_app.ui.chat.view_model import ChatViewModel
+from desktop_app.ui.i18n import tr
+from desktop_app.ui.widgets.base import Text
+
+from .xray_nodes import Node
+
+
+@dataclass(frozen=True, slots=True)
+class TileAct:
+    """``why`` is not empty when it cannot be done now, and says so."""
+
+    id: str
+    glyph: str
+    text: Text
+    run: Callable[[], object]
+    why: str = ""
+
+
+def _server_off() -> str:
+    return tr("Switch the server off")
+
+
+def _tool_off() -> str:
+    return tr("Disable tool")
+
+
+def _show() -> str:
+    return tr("Show in chat")
+
+
+class XrayActs(QObject):
+    """Knows the session, and what of its context can be changed.
+
+    ``showRequested(ref)``: bring it into view in the chat; ``tabRequested(tab)``: another panel
+    of the inspector has what is wanted; ``failed(code, params)``."""
+
+    showRequested = Signal(str)
+    tabRequested = Signal(str)
+    failed = Signal(str, dict)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._vm: ChatViewModel | None = None
+        self._sources = ChatSources()
+        self._tasks = Tasks(self._crashed)
+
+    def bind(self, vm: ChatViewModel | None, sources: ChatSources) -> None:
+        self._vm, self._sources = vm, sources
+
+    def of(self, node: Node) -> list[TileAct]:
+        """What can be done about ``node``, the most wanted first."""
+        vm = self._vm
+        if vm is None:
+            return []
+        why = "" if vm.writable else tr("This session can only be read")
+        if not why and vm.busy:
+            why = tr("The agent is at work; stop it first or wait")
+        made = self._changing(node, vm, why)
+        if node.item is not None and node.category not in ("system", "tools", "mcp", "skills"):
+            made += self._looking(node.item.ref, vm)
+        return made
+
+    def _changing(self, node: Node, vm: ChatViewModel, why: str) -> list[TileAct]:
+        category, ref = node.category, node.item.ref if node.item is not None else ""
+        server = node.key.removeprefix("group:") if node.key.startswith("group:") else ""
+        match category:
+            case "mcp" if server and self._sources.mcp is not None:
+                return [TileAct("off", "plug", _server_off, lambda: self._server_off(server), why)]
+            case "mcp" if ref and self._sources.mcp is not None:
+                return [TileAct("off", "circle-off", _tool_off, lambda: self._mcp_off(ref), why)]
+            case "skills" | "tools":
+                return [self._tab("tools", lambda: tr("Show tools and skills"))]
+            case "ledger":
+                return [self._tab("compactions", lambda: tr("Show compactions"))]
+            case _:
+                return []
+
+    def _tab(self, tab: str, text: Text) -> TileAct:
+        return TileAct("tab", "panel-right", text, lambda: self.tabRequested.emit(tab))
+
+    def _looking(self, ref: str, vm: ChatViewModel) -> list[TileAct]:
+        why = "" if vm.row_of(ref) is not None else tr("This is not a part of the conversation")
+        return [TileAct("show", "eye", _show, lambda: self.showRequested.emit(ref), why)]
+
+    # -- doing --------------------------------------------------------------------------------
+
+    def _server_off(self, name: str) -> None:
+        if (mcp := self._sources.mcp) is not None:
+            self._start(mcp.set_enabled(name, False), "server off")
+
+    def _mcp_off(self, name: str) -> None:
+        if (mcp := self._sources.mcp) is None:
+            return
+
+        async def work() -> None:
+            for server in await mcp.servers():
+                for tool in server.tools:
+                    if tool.name == name:
+                        await mcp.set_tool_enabled(server.name, tool.remote.name, False)
+
+        self._start(work(), "tool off")
+
+    def _start(self, work: Awaitable[object], name: str) -> None:
+        async def guarded() -> None:
+            try:
+                await work
+            except SlipwayError as error:
+                self.failed.emit(error.code, error.params)
+
+        self._tasks.start(guarded(), name=name)
+
+    def _crashed(self, name: str, error: BaseException) -> None:
+        self.failed.emit("run.crashed", {"error": type(error).__name__, "detail": str(error)[:500]})
+
+    async def close_tasks(self) -> None:
+        await self._tasks.close()

@@ -1,0 +1,94 @@
+"""What a tile of the X-ray is called, and what is said about it."""
+
+from __future__ import annotations
+
+from desktop_app.core.context.pricing import LABEL
+from desktop_app.core.context.types import Item
+from desktop_app.ui.chat import figures, tool_words
+from desktop_app.ui.chat.foreign import visible
+from desktop_app.ui.i18n import tr, trn
+from desktop_app.ui.widgets.gauge import category_name
+from desktop_app.ui.widgets.tiles import ALL, REST
+
+from .xray_nodes import Node
+
+_SPOKEN = ("assistant", "user", "thinking", "ledger")  # categories whose items begin as sentences
+
+
+def item_name(item: Item) -> str:
+    """An item's name on one line: the first words of a text without its Markdown, a call by the
+    tool's name in the window; tools themselves by their own names, as in the list of tools."""
+    label = next((line for line in item.label.splitlines() if line.strip()), "")
+    label = tool_words.one_line(label, 120)
+    if len(item.label) >= LABEL and item.category in _SPOKEN and item.label.endswith(label):
+        label += "…"  # the core keeps the first words only
+    if item.category == "system":
+        return {"system": tr("System prompt"), "instructions": tr("Instructions")}.get(
+            label, label or category_name("system")
+        )
+    if item.category == "ledger":
+        names = {
+            "pinned": tr("Task and constraints"),
+            "summary": tr("Summary"),
+            "tasks": tr("Tasks"),
+        }
+        return names.get(label, label or category_name("ledger"))
+    if item.category == "mcp":
+        return label.partition(": ")[2] or label
+    if item.category in ("assistant", "result"):
+        tool, _, rest = label.partition(" ")
+        if tool in tool_words.ICONS:
+            return f"{tool_words.title(tool)} {rest}".rstrip()
+    if item.category in _SPOKEN:
+        label = label.strip("#*_`> -").replace("**", "").replace("`", "")
+    return label or category_name(item.category)
+
+
+def node_name(node: Node) -> str:
+    """What is written on a tile."""
+    if node.item is not None:
+        return visible(item_name(node.item))[0]
+    if node.key in (REST, ALL):
+        if node.count > 0:
+            return trn("{n} smaller", "{n} smaller", node.count)
+        return tr("Not listed one by one")
+    if node.key.startswith("group:"):
+        return visible(node.key.removeprefix("group:"))[0]
+    return category_name(node.category)
+
+
+def node_figure(node: Node) -> str:
+    """Its tokens; what is estimated says so by a sign."""
+    text = figures.tokens(node.tokens)
+    return f"≈ {text}" if node.estimated * 2 > node.tokens and node.category != "free" else text
+
+
+def how_sure(node: Node) -> str:
+    """Measured, estimated, or how much of it is; empty for what is no content."""
+    if node.category in ("reserve", "free"):
+        return ""
+    if node.estimated <= 0:
+        return tr("measured")
+    if node.estimated >= node.tokens:
+        return tr("estimated")
+    return tr("{n} of it estimated", n=figures.tokens(node.estimated))
+
+
+def node_detail(node: Node, total: int, window: int) -> str:
+    """Its kind, tokens, share and how sure they are, on one line."""
+    whole = window if node.category in ("reserve", "free") else total
+    share = figures.percent(node.tokens / whole) if whole else figures.percent(0)
+    of_what = (
+        tr("{share} of the window", share=share)
+        if node.category in ("reserve", "free")
+        else tr("{share} of what is used", share=share)
+    )
+    parts = [figures.tokens(node.tokens), of_what, how_sure(node)]
+    if node.key != node.category:
+        parts.insert(0, category_name(node.category))
+    return " · ".join(p for p in parts if p)
+
+
+def node_words(node: Node, total: int, window: int) -> str:
+    """Name and detail, for the tooltip and for screen readers."""
+    return f"{node_name(node)}\n{node_detail(node, total, window)}"
