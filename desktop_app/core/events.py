@@ -174,6 +174,22 @@ class TasksChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class CommandChanged:
+    """A background command began or ended. ``command`` is a ``core.tools.background.Command``;
+    beside a run or in one."""
+
+    command: Any
+
+
+@dataclass(frozen=True, slots=True)
+class CommandOutput:
+    """Live output of a background command; not all of it, of a flood the newest."""
+
+    command_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class ContextChanged:
     """``breakdown`` is a ``core.context.Breakdown``."""
 
@@ -280,6 +296,8 @@ Event = (
     | ToolOutput
     | ToolFinished
     | TasksChanged
+    | CommandChanged
+    | CommandOutput
     | ContextChanged
     | CompactionOffered
     | CompactionStarted

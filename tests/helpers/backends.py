@@ -133,8 +133,11 @@ class RemoteLikeBackend:
         work = self.inner.write(path, data, expect=inner, create=create, mode=mode)
         return self._coarse(await self._do("write", path, work))
 
-    async def append(self, path: str, data: bytes) -> int:
-        return await self._do("append", path, self.inner.append(path, data))
+    async def append(self, path: str, data: bytes, *, plain: bool = False) -> int:
+        return await self._do("append", path, self.inner.append(path, data, plain=plain))
+
+    async def end_marked(self, marks: Sequence[str]) -> int:
+        return await self._do("end_marked", "", self.inner.end_marked(marks))
 
     async def mkdir(self, path: str) -> None:
         await self._do("mkdir", path, self.inner.mkdir(path))

@@ -40,6 +40,7 @@ class SessionConversation(Answering, Compacting, Changing):
         await self.log.load()
         if journal.info.writable:
             self.recovered = await recover(self.log)
+            await self.commands.recover()
         self._files.seen = self.log.now.files
         workspace: Any = setting.workspace
         self.outbox = Outbox(journal, workspace, on_change=self._delivered)
@@ -139,6 +140,7 @@ class SessionConversation(Answering, Compacting, Changing):
         if self._follower is not None:
             self._follower.cancel()
         await self.stop()
+        await self.commands.close()
         await self._servers.close()
         try:
             await self.log.save_unsaved()

@@ -58,6 +58,7 @@ class Driving(Opened):
             self._setting.agent.max_iterations,
             self._fallback,
             self._setting.sleep,
+            self.commands.tell,
         )
         await Turn(parts, reply_id, self._stream.emit).drive(resumed=resumed)
         await self._name_it()

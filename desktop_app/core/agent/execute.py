@@ -110,6 +110,8 @@ class Executor:
             }
             if (groups := ours(outcome).get("groups")) is not None:
                 body["groups"] = groups
+            if (commands := ours(outcome).get("commands")) is not None:
+                body["commands"] = commands
             records.append(NewRecord("tool.result", body))
             after = self._tasks()
             if before is not None and after != before:

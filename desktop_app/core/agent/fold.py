@@ -22,6 +22,7 @@ from desktop_app.core.messages import (
 )
 from desktop_app.core.sessions.base import Record
 from desktop_app.core.state import AgentState, PermissionContext, Task, TasksContext
+from desktop_app.core.tools.background import Command, Ending
 
 
 @dataclass(slots=True)
@@ -50,6 +51,7 @@ class Folded:
     undo_blobs: dict[int, str] = field(default_factory=dict[int, str])
     files: dict[str, str] = field(default_factory=dict[str, str])
     attempts: dict[str, int] = field(default_factory=dict[str, int])
+    commands: dict[str, Command] = field(default_factory=dict[str, Command])  # in the background
     head: int = 0
     last_us: int = 0
     turns: int = 0
@@ -172,6 +174,7 @@ def _assistant(now: Folded, body: dict[str, Any]) -> None:
         msg.content,
         Usage.model_validate(usage) if usage else None,
     )
+    _commands_told(now, body)
 
 
 def _find_call(now: Folded, op_id: str) -> ToolCallBlock | None:
@@ -227,6 +230,27 @@ def _result(now: Folded, body: dict[str, Any]) -> None:
     now.files.update(read)
     if (groups := body.get("groups")) is not None:
         now.state.tool_context.activated_groups = [str(name) for name in groups]
+    _commands_told(now, body)
+
+
+def _command_started(now: Folded, body: dict[str, Any]) -> None:
+    names = ("id", "op_id", "command", "started_us", "mark", "path", "at")
+    now.commands[str(body["id"])] = Command(**{name: body[name] for name in names})
+
+
+def _command_ended(now: Folded, body: dict[str, Any]) -> None:
+    if (command := now.commands.get(str(body["id"]))) is not None:
+        names = ("why", "code", "seconds", "bytes", "error")
+        command.ended = Ending(**{name: body[name] for name in names})
+
+
+def _commands_told(now: Folded, body: dict[str, Any]) -> None:
+    """How far the model has read each command, and whether it knows of its end."""
+    known: dict[str, dict[str, Any]] = body.get("commands") or {}
+    for command_id, seen in known.items():
+        if (command := now.commands.get(command_id)) is not None:
+            command.read_to = max(command.read_to, int(seen.get("read_to") or 0))
+            command.told = command.told or bool(seen.get("told"))
 
 
 def _finished(now: Folded, body: dict[str, Any]) -> None:
@@ -303,6 +327,8 @@ _HANDLERS: dict[str, Callable[[Folded, dict[str, Any]], None]] = {
     "turn.finished": _finished,
     "permissions": _permissions,
     "tasks": _tasks,
+    "command.started": _command_started,
+    "command.ended": _command_ended,
     "title": _title,
     "model": _model,
     "recovered": _recovered,

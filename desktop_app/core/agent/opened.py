@@ -17,6 +17,7 @@ from desktop_app.core.tools.base import FileVersions, ToolContext
 from desktop_app.core.workspaces.outbox import Outbox
 
 from .base import Activity, History, Pending, Question, Spent
+from .commands import SessionCommands
 from .engine import ContextEngine
 from .execute import Executor
 from .groups import ToolGroups
@@ -54,6 +55,7 @@ class Opened:
             lambda: self.state.tool_context.activated_groups,
         )
         self.toolbox = Toolbox(groups, self._tool_context)
+        self.commands = SessionCommands(self.log, setting.workspace, tasks, self._stream.emit)
         self.engine: ContextEngine
         self.executor: Executor
         self.outbox: Outbox
@@ -188,4 +190,5 @@ class Opened:
             ),
             skills=self.engine.skills,
             images=self.model().info.images,
+            commands=self.commands,
         )

@@ -53,6 +53,7 @@ class TurnParts:
     max_iterations: int = MAX_ITERATIONS
     fallback: Callable[[], ChatModel | None] = lambda: None
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    news: Callable[[str, str], Awaitable[None]] | None = None  # (reply, agent), before a model call
 
 
 class Turn:
@@ -103,6 +104,8 @@ class Turn:
 
     async def _reason(self, iteration: int) -> bool:
         """One model call, journaled; whether there is something to do after it."""
+        if self.p.news is not None:
+            await self.p.news(self.reply_id, self.p.agent_name)
         await self.p.engine.make_room(self.emit)
         started, assembly = await self._call(iteration)
         seconds = time.monotonic() - started

@@ -13,12 +13,13 @@ from typing import Any
 
 from desktop_app.core.context.applying import record_from
 from desktop_app.core.state import AgentState
+from desktop_app.core.tools.background import Command, Ending
 
 from .fold import Folded, Waiting
 
 logger = logging.getLogger(__name__)
 
-VERSION = 1  # of what a record means to the fold: raise it when a handler changes
+VERSION = 2  # of what a record means to the fold: raise it when a handler changes
 EVERY = 200  # records between two snapshots
 
 
@@ -28,6 +29,7 @@ def dump(now: Folded) -> bytes:
         "v": VERSION,
         "state": json.loads(now.state.to_json()),
         "waiting": [dataclasses.asdict(w) for w in now.waiting.values()],
+        "commands": [dataclasses.asdict(c) for c in now.commands.values()],
         "compactions": [dataclasses.asdict(c) for c in now.compactions],
         "undo_blobs": [[gen, sha] for gen, sha in now.undo_blobs.items()],
     }
@@ -48,6 +50,8 @@ _PLAIN = (
     "head",
     "last_us",
     "turns",
+    "cost",
+    "turn_cost",
 )
 
 
@@ -62,8 +66,14 @@ def load(data: bytes, seq: int) -> Folded | None:
             setattr(now, name, body[name])
         now.waiting = {w["op_id"]: Waiting(**w) for w in body["waiting"]}
         now.compactions = [record_from(c) for c in body["compactions"]]
+        now.commands = {c["id"]: _command(c) for c in body["commands"]}
         now.undo_blobs = {int(gen): str(sha) for gen, sha in body["undo_blobs"]}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         logger.warning("a snapshot is passed over: %s", error)
         return None
     return now
+
+
+def _command(value: dict[str, Any]) -> Command:
+    ended = value.pop("ended")
+    return Command(**value, ended=Ending(**ended) if ended is not None else None)

@@ -23,6 +23,10 @@ Record kinds (``body`` is JSON; unknown kinds are kept and skipped when ``ignora
     permissions        {permission_context}
     tasks              {tasks}
     title              {title, by: person | agent}
+    command.started    {id, op_id, command, started_us, mark, path, at}: a background command
+                       (ignorable), before it runs; command.ended {id, why, code, seconds, bytes,
+                       error}. How far the model knows of it is in ``commands`` of tool.result and
+                       assistant.message: {id: {read_to?, told?}}
     state.replaced     {state}                                barrier
     recovered          {ops: [{op_id, outcome}]}              barrier
     offload            {kind, path, blob, …}: an outbox entry; offload.delivered {id}

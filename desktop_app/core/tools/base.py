@@ -11,6 +11,8 @@ from desktop_app.core.messages import DataBlock, ToolResultState
 from desktop_app.core.state import Task
 from desktop_app.core.workspaces.backend import Backend
 
+from .background import Commands
+
 Emit = Callable[[Literal["stdout", "stderr", "progress"], str], None]
 
 
@@ -42,6 +44,7 @@ class ToolContext:
     max_read_bytes: int = 8 << 20
     skills: Any = None  # core.skills.SkillSet of this agent
     images: bool = False  # whether the model takes images
+    commands: Commands | None = None  # those of the session that run in the background
 
 
 @dataclass(slots=True)

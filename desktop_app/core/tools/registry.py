@@ -9,6 +9,7 @@ from .glob_tool import Glob
 from .grep import Grep
 from .read import Read
 from .shell import Bash
+from .shell_background import BashOutput, BashStop
 from .skill import SkillTool
 from .tasks import TaskCreate, TaskGet, TaskList, TaskUpdate
 from .write import Write
@@ -18,6 +19,8 @@ def builtin_tools() -> list[Tool | ExternalTool]:
     """One of each, in the order in which the model sees them. They hold no state."""
     return [
         Bash(),
+        BashOutput(),
+        BashStop(),
         Read(),
         Write(),
         Edit(),

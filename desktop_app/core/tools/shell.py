@@ -10,8 +10,10 @@ from desktop_app.core.events import Effect
 from desktop_app.core.workspaces.backend import OutputChunk, ProcessExit
 
 from .args import bad, schema
+from .background import Wanted
 from .base import ToolContext, ToolOutcome, Verdict
 from .plain import PlainTool, closing
+from .shell_background import commands_of, report
 from .shell_git import GIT_ENV, GIT_WRAPPER
 from .shell_judge import judge
 from .shell_output import Kept, Live, readable
@@ -44,7 +46,9 @@ class Bash(PlainTool):
         "`cd` and variables do not carry over, so join steps with `&&`. There is no terminal and "
         "no input. Output and exit code come back; very long output is shortened and kept in a "
         "file. Prefer Read, Grep, Glob, Edit and Write to cat, grep, find and sed. Renaming and "
-        "moving files is done here with mv."
+        "moving files is done here with mv. What runs for long (a server, a watcher, a long build) "
+        "goes into the background: you get an id at once, BashOutput shows what it prints, "
+        "BashStop ends it, and with your next step you are told of its end."
     )
     parameters: dict[str, Any] = schema(
         {
@@ -61,7 +65,14 @@ class Bash(PlainTool):
                 "type": "integer",
                 "minimum": 1,
                 "maximum": MAX_MS,
-                "description": f"Milliseconds after which it is killed (default {DEFAULT_MS}).",
+                "description": (
+                    f"Milliseconds after which it is killed (default {DEFAULT_MS}; in the "
+                    "background: no limit)."
+                ),
+            },
+            "run_in_background": {
+                "type": "boolean",
+                "description": "Do not wait for its end; it ends with the session at the latest.",
             },
         },
         required=["command"],
@@ -86,10 +97,13 @@ class Bash(PlainTool):
             "command": args["command"],
             "description": args.get("description", ""),
             "cwd": ctx.backend.cwd,
-            "timeout": args.get("timeout", DEFAULT_MS),
+            "timeout": args.get("timeout", 0 if background(args) else DEFAULT_MS),
+            "background": background(args),
         }
 
     async def do(self, args: dict[str, Any], ctx: ToolContext) -> ToolOutcome:
+        if background(args):
+            return await self._start(args, ctx)
         kept = {"stdout": Kept(), "stderr": Kept()}
         ended = await self._run(args, ctx, kept)
         out, err = kept["stdout"].bytes(), kept["stderr"].bytes()
@@ -108,19 +122,34 @@ class Bash(PlainTool):
         }
         return ToolOutcome(text, state, metadata={"slipway": note}, raw=raw)
 
+    async def _start(self, args: dict[str, Any], ctx: ToolContext) -> ToolOutcome:
+        """In the background: a result at once, the command goes on."""
+        argvs, env = await asyncio.to_thread(_lines, args["command"])
+        limit = args.get("timeout")
+        command = await commands_of(ctx).start(
+            Wanted(
+                ctx.op_id,
+                args["command"],
+                argvs,
+                env,
+                limit / 1000 if limit else None,
+            )
+        )
+        if command.ended is not None:  # a typing error, a port that is taken: known at once
+            outcome = await report(ctx, command)
+            outcome.state = "success" if command.ended.code == 0 else "error"
+            return outcome
+        return await report(ctx, command, "It runs in the background.")
+
     async def _run(
         self, args: dict[str, Any], ctx: ToolContext, kept: dict[str, Kept]
     ) -> ProcessExit:
-        known = await asyncio.to_thread(reading, args["command"])
-        env = ENV if known is None else {**ENV, **LISTED_ENV}
-        before = "" if known is None else _OWN_PATH + (GIT_WRAPPER if known.git else "")
-        script = before + args["command"]
+        argvs, env = await asyncio.to_thread(_lines, args["command"])
         live = Live(ctx.emit)
         seconds = args.get("timeout", DEFAULT_MS) / 1000
         missing: WorkspaceError | None = None
-        for shell in SHELLS:
-            plain = ["-p"] if known is not None and shell.endswith("bash") else []
-            stream = ctx.backend.run([shell, *plain, "-c", script], env=env, timeout=seconds)
+        for argv in argvs:
+            stream = ctx.backend.run(argv, env=env, timeout=seconds)
             try:
                 async with closing(stream) as events:
                     async for event in events:
@@ -136,6 +165,23 @@ class Bash(PlainTool):
             finally:
                 live.flush()
         raise missing or WorkspaceError("exec.missing", program=SHELLS[0])
+
+
+def background(args: dict[str, Any]) -> bool:
+    return bool(args.get("run_in_background"))
+
+
+def _lines(command: str) -> tuple[tuple[list[str], ...], dict[str, str]]:
+    """What to run, one argv for each shell that may be there, and the environment. Blocking: the
+    command is parsed."""
+    known = reading(command)
+    env = ENV if known is None else {**ENV, **LISTED_ENV}
+    before = "" if known is None else _OWN_PATH + (GIT_WRAPPER if known.git else "")
+    argvs: list[list[str]] = []
+    for shell in SHELLS:
+        plain = ["-p"] if known is not None and shell.endswith("bash") else []
+        argvs.append([shell, *plain, "-c", before + command])
+    return tuple(argvs), env
 
 
 def compose(out: str, err: str, ended: ProcessExit) -> tuple[str, Any]:

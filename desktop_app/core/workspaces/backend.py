@@ -101,14 +101,21 @@ class Backend(Protocol):
         env: dict[str, str] | None = None,
         stdin: bytes | None = None,
         timeout: float | None = None,
+        mark: str | None = None,
     ) -> AsyncGenerator[ProcessEvent]:
         """Run a program and stream its output; the last item is ``ProcessExit``.
 
         The process gets its own group; at the timeout (seconds), at ``aclose`` of the iterator and
         at cancellation the whole tree is killed and draining is bounded (2 s). ``argv`` is never
         passed through a shell. FileNotFoundError becomes ``exec.missing``. ``env`` is added to the
-        backend's own environment. Without ``stdin`` the process reads an empty one.
+        backend's own environment. Without ``stdin`` the process reads an empty one. ``mark`` is a
+        name of the caller's under which ``end_marked`` finds the tree, should we die first.
         """
+        ...
+
+    async def end_marked(self, marks: Sequence[str]) -> int:
+        """End what an earlier process of ours left running under these names; how many there
+        were."""
         ...
 
     async def exec(
@@ -163,9 +170,10 @@ class Backend(Protocol):
         (``file.exists``)."""
         ...
 
-    async def append(self, path: str, data: bytes) -> int:
+    async def append(self, path: str, data: bytes, *, plain: bool = False) -> int:
         """Append under a lock of the file and sync; returns the size before. A file that does not
-        end in a newline gets one first, so that a torn line never swallows ours."""
+        end in a newline gets one first, so that a torn line never swallows ours. ``plain``: the
+        bytes just as they are, and not synced (a command's output)."""
         ...
 
     async def mkdir(self, path: str) -> None:

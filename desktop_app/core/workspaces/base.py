@@ -87,6 +87,14 @@ class Workspace(Offloader, Protocol):
         """Text for the system prompt: where the agent is, the folder's own AGENTS.md if trusted."""
         ...
 
+    def visible(self, path: str) -> str:
+        """A path relative to the root as the agent sees it."""
+        ...
+
+    async def command_file(self, session_id: str, command_id: str) -> str:
+        """A new, empty file for what a background command prints, relative to the root."""
+        ...
+
     async def list_tools(self) -> list[Any]:
         """``core.tools.Tool`` objects bound to nothing but their arguments."""
         ...

@@ -16,8 +16,8 @@ from desktop_app.core.errors import WorkspaceError
 from . import local_files as files
 from .backend import ExecResult, FileInfo, OutputChunk, ProcessEvent, ProcessExit
 from .local_process import LocalProcess
-from .local_write import AtomicWrite, append
-from .process_tree import kill_all
+from .local_write import AtomicWrite, append, append_plain
+from .process_tree import end_marked, kill_all
 
 if TYPE_CHECKING:
     import psutil
@@ -91,6 +91,7 @@ class LocalBackend:
         env: dict[str, str] | None = None,
         stdin: bytes | None = None,
         timeout: float | None = None,
+        mark: str | None = None,
     ) -> AsyncGenerator[ProcessEvent]:
         """As in the contract. A process that a command leaves in the background may live on after
         its end; ``close`` ends it."""
@@ -101,6 +102,7 @@ class LocalBackend:
             env={**(os.environ if self._env is None else self._env), **(env or {})},
             stdin=stdin,
             timeout=timeout,
+            mark=mark,
         )
         self._running[process] = None
         process.start()
@@ -115,6 +117,9 @@ class LocalBackend:
             await process.ended.wait()
             self._running.pop(process, None)
             self._survivors = [p for p in self._survivors if p.is_running()] + process.survivors
+
+    async def end_marked(self, marks: Sequence[str]) -> int:
+        return await asyncio.to_thread(end_marked, list(marks))
 
     async def exec(
         self,
@@ -222,8 +227,8 @@ class LocalBackend:
         finally:
             await asyncio.to_thread(job.abort)
 
-    async def append(self, path: str, data: bytes) -> int:
-        return await self._do(append, self._path(path), data)
+    async def append(self, path: str, data: bytes, *, plain: bool = False) -> int:
+        return await self._do(append_plain if plain else append, self._path(path), data)
 
     async def mkdir(self, path: str) -> None:
         await self._do(files.mkdir, self._path(path))

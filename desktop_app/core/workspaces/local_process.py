@@ -45,10 +45,11 @@ class LocalProcess:
         env: dict[str, str],
         stdin: bytes | None,
         timeout: float | None,
+        mark: str | None = None,
     ) -> None:
         self._argv = argv
         self._cwd = cwd
-        self.mark = uuid.uuid4().hex
+        self.mark = mark or uuid.uuid4().hex
         self._env = {**env, MARK: self.mark}
         self.stdin = stdin
         self._timeout = timeout

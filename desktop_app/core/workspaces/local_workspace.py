@@ -28,6 +28,7 @@ from .mcp_write import McpWriter
 from .offload import Payload, encode, payload_of, result_text
 from .opened_folder import OpenedFolder
 from .paths import (
+    command_path,
     component,
     context_path,
     is_component,
@@ -197,6 +198,14 @@ class LocalWorkspace(OpenedFolder):
         """Relative to the root."""
         root = self._layout.root
         return relative(tool_result_path(root, session_id, call_id, n), root)
+
+    async def command_file(self, session_id: str, command_id: str) -> str:
+        """A new, empty file for what a background command prints, relative to the root."""
+        async with self._use(write=True):
+            await self._prepare()
+            root = self._layout.root
+            path = relative(command_path(root, session_id, command_id), root)
+            return await self._files.place(path, b"")
 
     async def offload_context(self, session_id: str, msgs: Sequence[Msg], **kwargs: Any) -> str:
         """Append messages to the session's ``context.jsonl``; inline payloads go to ``data/``."""

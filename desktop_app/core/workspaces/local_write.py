@@ -231,3 +231,15 @@ def append(path: str, data: bytes) -> int:
         if fresh:
             sync_dir(os.path.dirname(path))
         return size
+
+
+def append_plain(path: str, data: bytes) -> int:
+    """Append bytes as they are, not synced; returns the size before."""
+    with os_errors(path):
+        fd = open_regular(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        try:
+            size = os.fstat(fd).st_size
+            write_all(fd, data)
+        finally:
+            os.close(fd)
+        return size

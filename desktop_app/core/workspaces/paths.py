@@ -53,6 +53,11 @@ def tool_result_path(root: str, session_id: str, call_id: str, n: int = 0) -> st
     return join(session_dir(root, session_id), f"tool_result-{safe_name(call_id)}{suffix}.txt")
 
 
+def command_path(root: str, session_id: str, command_id: str) -> str:
+    """What a background command prints."""
+    return join(session_dir(root, session_id), f"command-{safe_name(command_id)}.txt")
+
+
 def is_inside(path: str, root: str) -> bool:
     """Whether ``path`` is ``root`` or below it; both resolved already."""
     path, root = posixpath.normpath(path), posixpath.normpath(root)

@@ -95,6 +95,18 @@ def kill_all(processes: list[psutil.Process]) -> None:
             child.kill()
 
 
+def end_marked(marks: list[str]) -> int:
+    """Kill what still carries one of ``marks``; how many processes that were."""
+    ended: set[int] = set()
+    for mark in marks:
+        for _ in range(3):  # what forks while we kill is met in the next round
+            if not (found := marked(mark)):
+                break
+            ended.update(proc.pid for proc in found)
+            kill_all(found)
+    return len(ended)
+
+
 def marked(mark: str) -> list[psutil.Process]:
     """Living processes whose environment carries our mark."""
     import psutil

@@ -138,4 +138,22 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         mark("Make a smaller copy of it."),
         "",
     ),
+    "shell.no_background": (
+        mark("Nothing can run in the background here"),
+        mark("The session has no place for background commands."),
+        "",
+        "",
+    ),
+    "shell.no_command": (
+        mark("Unknown background command"),
+        mark("There is no background command {id}."),
+        "",
+        "",
+    ),
+    "shell.too_many": (
+        mark("Too many background commands"),
+        mark("{n} commands run in the background of this session already."),
+        mark("Stop one of them."),
+        "",
+    ),
 }

@@ -126,8 +126,8 @@ def test_anything_is_either_right_or_told(args: dict[str, Any]) -> None:
 
 def test_every_tool_describes_itself() -> None:
     assert list(TOOLS) == [
-        "Bash", "Read", "Write", "Edit", "Grep", "Glob", "Skill", "TaskCreate", "TaskGet",
-        "TaskList", "TaskUpdate", "AskUser",
+        "Bash", "BashOutput", "BashStop", "Read", "Write", "Edit", "Grep", "Glob", "Skill",
+        "TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "AskUser",
     ]  # fmt: skip
     for tool in TOOLS.values():
         assert len(tool.description) > 20
@@ -138,7 +138,9 @@ def test_every_tool_describes_itself() -> None:
 
 def test_parameters_are_those_that_models_know() -> None:
     wanted = {
-        "Bash": "command description timeout",
+        "Bash": "command description timeout run_in_background",
+            "BashOutput": "id wait until",
+            "BashStop": "id",
         "Read": "file_path offset limit pages",
         "Write": "file_path content",
         "Edit": "file_path old_string new_string replace_all",

@@ -125,6 +125,17 @@ async def test_append_mends_a_torn_tail(backend: Backend, tmp_path: Path) -> Non
     assert await code_of(backend.append("no/such/dir", b"x")) == "file.missing"
 
 
+async def test_append_plain_adds_the_bytes_and_nothing_else(
+    backend: Backend, tmp_path: Path
+) -> None:
+    assert await backend.append("out", b"half a line", plain=True) == 0
+    assert await backend.append("out", b" and\r\n\xff", plain=True) == 11
+    assert (tmp_path / "out").read_bytes() == b"half a line and\r\n\xff"
+    assert await code_of(backend.append(".", b"x", plain=True)) == "file.is_dir"
+    os.mkfifo(tmp_path / "pipe")
+    assert await code_of(backend.append("pipe", b"x", plain=True)) == "file.special"
+
+
 async def test_many_appends_at_once_lose_nothing(backend: Backend, tmp_path: Path) -> None:
     async with asyncio.TaskGroup() as group:
         for n in range(50):

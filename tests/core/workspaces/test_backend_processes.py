@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Callable
@@ -192,6 +193,30 @@ async def test_aclose_kills_the_whole_tree(backend: Backend, tmp_path: Path) -> 
             numbers = await pids(tmp_path)
             break
     assert not [pid for pid in numbers if alive(pid)]
+
+
+async def test_a_mark_finds_what_a_dead_program_left_and_nothing_else(tmp_path: Path) -> None:
+    """The two processes are ones whose program died: nobody holds them any more."""
+    env = {**os.environ, "SLIPWAY_RUN": "the-mark"}
+    ours = subprocess.Popen(["sh", "-c", "setsid sleep 600 & wait"], env=env)
+    other = subprocess.Popen(["sleep", "600"], env={**env, "SLIPWAY_RUN": "another"})
+    await until(lambda: len(psutil.Process(ours.pid).children()) == 1)
+    left = psutil.Process(ours.pid).children()[0]
+    backend = LocalBackend(tmp_path)
+    assert await backend.end_marked(["none", "the-mark"]) == 2
+    await until(lambda: ours.poll() is not None and not alive(left.pid))
+    assert other.poll() is None
+    assert await backend.end_marked(["the-mark"]) == 0
+    other.kill()
+    other.wait()
+    await backend.close()
+
+
+async def test_what_is_run_carries_the_mark_that_was_given(backend: Backend) -> None:
+    async with aclosing(backend.run(["sh", "-c", "echo $SLIPWAY_RUN"], mark="m1")) as events:
+        first = [event async for event in events][0]
+    assert isinstance(first, OutputChunk)
+    assert first.data == b"m1\n"
 
 
 async def test_close_ends_what_runs_and_what_was_left_behind(tmp_path: Path) -> None:
