@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("slipway")
 IDLE_MS = 5_000
+WARM_MS = 1_500  # after the first window: by then the last session is shown
 
 
 def run_window(folder: str | None = None) -> int:
@@ -127,6 +128,9 @@ class Program:
         self._settle = QTimer(self.window, singleShot=True, interval=IDLE_MS)
         self._settle.timeout.connect(collector.settle)
         self._settle.start()
+        self._warm = QTimer(self.window, singleShot=True, interval=WARM_MS)
+        self._warm.timeout.connect(self.service.warm_models)
+        self._warm.start()
         self._idle = QTimer(self.window)
         self._idle.setInterval(IDLE_MS)
         self._idle.timeout.connect(collector.idle)

@@ -19,6 +19,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from desktop_app.tour.command import run
 
         return run(args)
+    if args and args[0] == "--models-process":  # of the program itself: core/models/process.py
+        from desktop_app.core.models.child import main as models_process
+
+        models_process(float(args[1]))
     options = _options(args)
     if options.home:
         os.environ["SLIPWAY_HOME"] = str(Path(options.home).absolute())

@@ -199,6 +199,15 @@ class Slipway(Shelf):
             self._warm = self._tasks.start(loading, name="load what turns need")
         return self._warm
 
+    def warm_models(self) -> asyncio.Task[None]:
+        """Start what calls of the default model and of the open sessions' need, beside the loop."""
+        wanted = {self.default_model}
+        done = [o for o in self._open.values() if o.done() and not o.cancelled()]
+        for conversation in (o.result() for o in done if o.exception() is None):
+            if isinstance(conversation, SessionConversation):
+                wanted.add(conversation.model_id)
+        return self._tasks.start(self.library.warm(wanted), name="warm the models process")
+
     async def conversation(self, key: SessionKey) -> AnyConversation:
         """The opened conversation, the same object until it is closed. One that another process
         holds opens read-only, as do those of other programs. KeyError when there is none."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from desktop_app.core.models.definitions import ModelDefinition
 from desktop_app.ui.settings.models_dialog import ModelsDialog
 from tests.helpers import providers as wire
 from tests.helpers.program import Driver
@@ -56,3 +58,22 @@ def test_a_model_is_added_and_answers_in_the_chat(
     for path in home.rglob("*"):
         if path.is_file():
             assert KEY.encode() not in path.read_bytes(), path
+
+
+def test_a_program_with_a_model_is_ready_before_it_is_asked(
+    driver: Driver, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The models process is there soon after the window, and gone with the program. Without a
+    model of one's own there is none."""
+    monkeypatch.setenv("SLIPWAY_KEYRING", "none")
+    driver.start()
+    process = driver.service.library.connections.process
+    driver.run(asyncio.wait_for(driver.service.warm_models(), 5))
+    assert process.pid is None, "the Guide needs none"
+    one = ModelDefinition("", "compatible", "m", "M", address="http://127.0.0.1:9/v1")
+    kept, _ = driver.run(driver.service.library.put(one))
+    driver.service.default_model = kept.id
+    driver.program._warm.start(0)
+    driver.until(lambda: process.pid is not None, 10_000)
+    driver.stop()
+    assert process.pid is None

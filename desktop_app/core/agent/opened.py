@@ -101,9 +101,14 @@ class Opened:
         return self.state.permission_context
 
     @property
+    def model_id(self) -> str:
+        """The model that this session wants, whether there is one of that name or not."""
+        return self.log.now.model or self._setting.default_model
+
+    @property
     def model_info(self) -> ModelInfo:
         if (infos := self._setting.infos) is not None:
-            return infos(self.log.now.model or self._setting.default_model)
+            return infos(self.model_id)
         return self.model().info
 
     @property
@@ -138,7 +143,7 @@ class Opened:
         return lambda: self._stream.listeners.remove(listener)
 
     def model(self) -> ChatModel:
-        return self._setting.models(self.log.now.model or self._setting.default_model)
+        return self._setting.models(self.model_id)
 
     def _fallback(self) -> ChatModel | None:
         """The model that answers when the session's cannot; None without one."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
 from desktop_app.core.errors import ModelError
-from desktop_app.core.log import hide
 from desktop_app.core.messages import Msg, Usage
 from desktop_app.core.secrets import Place, Secrets
 
@@ -141,8 +140,6 @@ class ModelLibrary:
         key = key or await self.key_of(one)
         if one.needs_key and not key:
             raise ModelError("model.no_key", model=one.name)
-        hide(key)
-
         return [Listed(*entry) for entry in await self.connections.list_models(one, key)]
 
     async def try_out(self, one: ModelDefinition, key: str = "") -> Trial:
@@ -170,6 +167,11 @@ class ModelLibrary:
                     usage = part.usage
         seconds = time.monotonic() - started
         return Trial(first or seconds, seconds, "".join(said).strip(), usage)
+
+    async def warm(self, model_ids: Iterable[str]) -> None:
+        """Start what calls of these models need, so that the first begins at once. Never raises."""
+        for wire in {m.spec.wire for m in self.file.models if m.id in {*model_ids}}:
+            await self.connections.warm(wire)
 
     async def close(self) -> None:
         """End calls, let go of connections."""

@@ -1,17 +1,20 @@
-"""Clients of the providers, made in the worker's thread and kept there.
+"""Clients of the providers, made in the models process and kept there.
 
-Only imported in that thread. Certificates are those that the system trusts; proxies those of the
-environment, NO_PROXY heeded, and never for this computer itself.
+Only imported in that process. Certificates are those that the system trusts, and those of the
+file that a call's route names; the proxy is the route's, whatever the environment says.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import ssl
+from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
+from importlib import import_module
 from typing import Any, cast
 
 import httpx2
+import truststore
 from pydantic_ai import ModelHTTPError
 from pydantic_ai.direct import model_request_stream
 from pydantic_ai.models import Model, ModelRequestParameters
@@ -22,30 +25,64 @@ from desktop_app.core.errors import ModelError
 from .base import ModelEvent, ModelRequest, ToolCallPart
 from .definitions import ModelDefinition
 from .discovery import model_entries, window_of
-from .providers import Provider, Wire, is_loopback
+from .providers import Provider, Wire
 from .wire import Mapper, finish, tools
 
 CONNECT_SECONDS = 10.0
 STALL_SECONDS = 180.0  # without one byte; thinking models are silent for minutes without streaming
 NO_KEY = "none"  # the SDKs insist on one; local servers ignore it
+Route = Mapping[str, Any]
+
+
+_NEEDS: dict[Wire, tuple[str, ...]] = {
+    "chat": ("openai", "pydantic_ai.models.openai"),
+    "responses": ("openai", "pydantic_ai.models.openai"),
+    "anthropic": ("anthropic", "pydantic_ai.models.anthropic"),
+    "google": ("pydantic_ai.models.google",),
+}
+
+
+def load(wire: Wire) -> None:
+    """Import what a format's models need; takes seconds."""
+    for name in _NEEDS[wire]:
+        import_module(name)
+
+
+def trusting(ca_file: str) -> ssl.SSLContext:
+    """What the system trusts, and the certificates of a file. ModelError ``model.ca_file``."""
+    context = truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    if ca_file:
+        try:
+            context.load_verify_locations(cafile=ca_file)
+        except (OSError, ssl.SSLError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise ModelError("model.ca_file", path=ca_file, reason=reason) from error
+    return context
+
+
+def _mark(route: Route) -> tuple[Any, ...]:
+    return (route.get("proxy"), route.get("ca_file"), route.get("stall"))
 
 
 class Services:
-    """Models of pydantic-ai by definition and key, with their connections."""
+    """Models of pydantic-ai by definition, key and route, with their connections. A route is
+    ``{"proxy", "ca_file", "stall"}`` (``network.py``; seconds)."""
 
-    def __init__(self, stall: float = STALL_SECONDS) -> None:
-        self._stall = stall
+    def __init__(self) -> None:
         self._models: dict[tuple[Any, ...], Model] = {}
-        self._https: dict[bool, httpx2.AsyncClient] = {}
+        self._https: dict[tuple[Any, ...], httpx2.AsyncClient] = {}
 
-    def http(self, address: str) -> httpx2.AsyncClient:
-        """The connections for an address; loopback goes past every proxy."""
-        local = is_loopback(address)
-        client = self._https.get(local)
-        if client is None:
-            client = self._https[local] = httpx2.AsyncClient(
-                timeout=httpx2.Timeout(self._stall, connect=CONNECT_SECONDS),
-                trust_env=not local,
+    def http(self, route: Route) -> httpx2.AsyncClient:
+        """The connections of a route. ModelError ``model.ca_file`` when its certificates cannot be
+        read."""
+        mark = _mark(route)
+        if (client := self._https.get(mark)) is None:
+            stall = float(route.get("stall") or STALL_SECONDS)
+            client = self._https[mark] = httpx2.AsyncClient(
+                timeout=httpx2.Timeout(stall, connect=CONNECT_SECONDS),
+                verify=trusting(str(route.get("ca_file") or "")),
+                proxy=route.get("proxy") or None,
+                trust_env=False,
                 follow_redirects=True,
             )
         return client
@@ -58,16 +95,16 @@ class Services:
         for client in clients:
             await client.aclose()
 
-    def model(self, definition: ModelDefinition, key: str) -> Model:
-        """pydantic-ai's model for a definition; made once for each key."""
-        mark = (definition.provider, definition.address, definition.model, key)
+    def model(self, definition: ModelDefinition, key: str, route: Route) -> Model:
+        """pydantic-ai's model for a definition; made once for each key and route."""
+        mark = (definition.provider, definition.address, definition.model, key, _mark(route))
         if (made := self._models.get(mark)) is None:
-            made = self._models[mark] = self._make(definition, key or NO_KEY)
+            made = self._models[mark] = self._make(definition, key or NO_KEY, route)
         return made
 
-    def _make(self, definition: ModelDefinition, key: str) -> Model:
+    def _make(self, definition: ModelDefinition, key: str, route: Route) -> Model:
         spec, address = definition.spec, definition.base
-        http = self.http(address)
+        http = self.http(route)
         if spec.wire == "anthropic":
             from anthropic import AsyncAnthropic
             from pydantic_ai.models.anthropic import AnthropicModel
@@ -87,11 +124,11 @@ class Services:
         return _openai(definition, spec, key, http)
 
     async def stream(
-        self, definition: ModelDefinition, key: str, request: ModelRequest
+        self, definition: ModelDefinition, key: str, request: ModelRequest, route: Route
     ) -> AsyncIterator[ModelEvent]:
         """The parts of one call. Raises what pydantic-ai raises, and ModelError ``model.cut`` when
         the stream ended without its end."""
-        model = self.model(definition, key)
+        model = self.model(definition, key, route)
         mapper = Mapper(
             definition.service, images=definition.images, short_ids=definition.provider == "mistral"
         )
@@ -108,19 +145,19 @@ class Services:
                     if (part := mapper.event(event)) is not None:
                         called = called or isinstance(part, ToolCallPart)
                         yield part
-                    await asyncio.sleep(0)  # other calls of this thread have their turn
+                    await asyncio.sleep(0)  # other calls have their turn
             end = finish(stream, called=called)
         if end is None:
             raise ModelError("model.cut", retryable=True, model=definition.name)
         yield end
 
     async def list_models(
-        self, definition: ModelDefinition, key: str
+        self, definition: ModelDefinition, key: str, route: Route
     ) -> list[tuple[str, int | None]]:
         """Names of the models that the provider offers, with their window where it says it."""
         path, headers = _LISTS[definition.spec.wire]
         given = {name: value.format(key=key) for name, value in headers.items()} if key else {}
-        answer = await self.http(definition.base).get(
+        answer = await self.http(route).get(
             definition.base.rstrip("/") + path, headers=given, timeout=LIST_SECONDS
         )
         try:

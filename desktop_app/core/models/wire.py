@@ -1,6 +1,6 @@
 """Our messages as pydantic-ai's, and its stream as our parts.
 
-Only imported in the worker's thread: importing pydantic-ai takes a second.
+Only imported in the models process: importing pydantic-ai takes a second.
 
 What a provider wants back byte for byte (signatures, encrypted thinking, item ids) is kept on the
 block under ``wire``: ``{"at", "provider", "id"?, "signature"?, "details"?}``. ``at`` names the

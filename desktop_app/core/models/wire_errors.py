@@ -1,11 +1,10 @@
-"""What went wrong with a call, in our codes. Only imported in the worker's thread.
+"""What went wrong with a call, in our codes. Only imported in the models process.
 
 Texts of providers are kept as ``detail``: masked, on one line, at most ``DETAIL`` characters.
 """
 
 from __future__ import annotations
 
-import os
 import re
 import ssl
 from collections.abc import Iterator
@@ -17,7 +16,8 @@ from pydantic_ai import exceptions as ai
 from desktop_app.core.errors import ModelError
 from desktop_app.core.log import mask
 
-from .providers import host_of, is_loopback
+from .network import shown
+from .providers import host_of
 
 DETAIL = 400
 
@@ -39,12 +39,15 @@ _QUOTA = re.compile(
 _KEY = re.compile(r"api[ _-]?key (?:is )?(?:not valid|invalid)|invalid api[ _-]?key", re.IGNORECASE)
 
 
-def to_model_error(error: BaseException, model: str, address: str, *, begun: bool) -> ModelError:
-    """``error`` as ours. ``begun`` says that parts of the answer had arrived."""
+def to_model_error(
+    error: BaseException, model: str, address: str, proxy: str, *, begun: bool
+) -> ModelError:
+    """``error`` as ours. ``proxy`` is the URL of the one on the way; ``begun`` says that parts of
+    the answer had arrived."""
     if isinstance(error, ModelError):
         return error
     text = _detail(error)
-    if (found := _transport(error, model, address)) is not None and not (
+    if (found := _transport(error, model, address, proxy)) is not None and not (
         begun and found.code in ("model.unreachable", "model.timeout")
     ):
         return found
@@ -92,7 +95,7 @@ def _answered(error: ai.ModelAPIError, model: str, text: str) -> ModelError:
     return ModelError("model.rejected", model=model, detail=text)
 
 
-def _transport(error: BaseException, model: str, address: str) -> ModelError | None:
+def _transport(error: BaseException, model: str, address: str, proxy: str) -> ModelError | None:
     """The provider was not reached, or not as it should be."""
     causes = list(_chain(error))
     host = host_of(address)
@@ -104,39 +107,25 @@ def _transport(error: BaseException, model: str, address: str) -> ModelError | N
         proxied = isinstance(cause, httpx2.ProxyError)
         if proxied or (isinstance(cause, ImportError) and "socks" in str(cause).lower()):
             detail = mask(str(cause))[:DETAIL]
-            return ModelError("model.proxy", model=model, proxy=proxy_of(address), detail=detail)
+            return ModelError("model.proxy", model=model, proxy=shown(proxy), detail=detail)
     for cause in causes:
         if isinstance(cause, httpx2.TimeoutException | TimeoutError):
             return ModelError("model.timeout", retryable=True, model=model, host=host)
     for cause in causes:
         if isinstance(cause, httpx2.TransportError | OSError):
-            return _unreached(causes, model, address, host)
+            return _unreached(causes, model, proxy, host)
     if isinstance(error, ai.ModelConnectionError):
-        return _unreached(causes, model, address, host)
+        return _unreached(causes, model, proxy, host)
     return None
 
 
-def _unreached(causes: list[BaseException], model: str, address: str, host: str) -> ModelError:
+def _unreached(causes: list[BaseException], model: str, proxy: str, host: str) -> ModelError:
     """No connection; through a proxy, the proxy is named."""
     refused = any(isinstance(c, httpx2.ConnectError) for c in causes)
-    if refused and (proxy := proxy_of(address)):
+    if refused and proxy:
         detail = mask(str(causes[-1]))[:DETAIL]
-        return ModelError("model.proxy", model=model, proxy=proxy, detail=detail)
+        return ModelError("model.proxy", model=model, proxy=shown(proxy), detail=detail)
     return ModelError("model.unreachable", retryable=True, model=model, host=host)
-
-
-def proxy_of(address: str) -> str:
-    """Host of the proxy that calls to ``address`` go through; empty when there is none."""
-    if is_loopback(address):
-        return ""
-    from urllib.request import getproxies, proxy_bypass
-
-    scheme = address.partition("://")[0].lower()
-    proxies = getproxies()
-    proxy = proxies.get(scheme) or proxies.get("all") or os.environ.get("ALL_PROXY") or ""
-    if not proxy or proxy_bypass(host_of(address)):
-        return ""
-    return host_of(proxy if "://" in proxy else f"http://{proxy}")
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

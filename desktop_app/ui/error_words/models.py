@@ -69,6 +69,18 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         mark("Check the proxy, or add the provider's address to NO_PROXY."),
         "retry",
     ),
+    "model.ca_file": (
+        mark("The certificates cannot be read"),
+        mark("“{path}”: {reason}"),
+        mark("Choose a file with certificates in PEM format."),
+        "manage_models",
+    ),
+    "model.process": (
+        mark("The models process ended"),
+        mark("The part of the program that talks to models ended unexpectedly. {detail}"),
+        mark("Try again: it is started anew."),
+        "retry",
+    ),
     "model.not_found": (
         mark("The provider does not know this model"),
         mark("“{model}”: {detail}"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from desktop_app.core import events as ev
 from desktop_app.core.agent.base import Decision
 from desktop_app.core.models.base import Price
 from desktop_app.core.models.definitions import ModelDefinition
+from desktop_app.core.models.process import ModelsProcess
 from desktop_app.core.models.provider import Connections, ProviderModel
 from desktop_app.core.sessions.sqlite import SqliteJournalStore
 from tests.helpers import providers as wire
@@ -20,10 +20,8 @@ from tests.helpers.sessions import Bench, collect, of
 
 
 @pytest.fixture
-async def connections() -> AsyncIterator[Connections]:
-    made = Connections(stall=5.0)
-    yield made
-    await made.close()
+def connections(models_process: ModelsProcess) -> Connections:
+    return Connections(stall=5.0, process=models_process)
 
 
 def bench(tmp_path: Path, server: Server, connections: Connections) -> Bench:

@@ -7,7 +7,6 @@ import socket
 import ssl
 import subprocess
 import threading
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +16,17 @@ from desktop_app.core.context.limits import window_from_error
 from desktop_app.core.errors import ModelError
 from desktop_app.core.models.base import TextPart
 from desktop_app.core.models.definitions import ModelDefinition
+from desktop_app.core.models.network import Network
+from desktop_app.core.models.process import ModelsProcess
 from desktop_app.core.models.provider import Connections, ProviderModel
-from desktop_app.core.models.wire_errors import proxy_of
 from tests.core.models.test_provider_wire import ask, call, model
 from tests.helpers import providers as wire
 from tests.helpers.providers import Answer, Server
 
 
 @pytest.fixture
-async def connections() -> AsyncIterator[Connections]:
-    made = Connections(stall=0.3)
-    yield made
-    await made.close()
+def connections(models_process: ModelsProcess) -> Connections:
+    return Connections(stall=0.3, process=models_process)
 
 
 async def failing(one: ProviderModel) -> ModelError:
@@ -320,9 +318,11 @@ async def test_a_proxy_that_refuses_is_named(
     error = await failing(model(connections, "http://models.example"))
     assert (error.code, error.params["proxy"]) == ("model.proxy", f"127.0.0.1:{port}")
     assert "hidden-word" not in str(error)
-    assert proxy_of("http://127.0.0.1:11434/v1") == "", "this computer is asked directly"
+    assert Network().route("http://127.0.0.1:11434/v1").proxy == "", (
+        "this computer is asked directly"
+    )
     monkeypatch.setenv("NO_PROXY", "models.example")
-    assert proxy_of("http://models.example") == ""
+    assert Network().route("http://models.example").proxy == ""
 
 
 async def test_loopback_goes_past_the_proxy(

@@ -19,6 +19,7 @@ from desktop_app.core.models.catalogue import look_up
 from desktop_app.core.models.definitions import Definitions, ModelDefinition, from_json, to_json
 from desktop_app.core.models.discovery import discover, probe
 from desktop_app.core.models.library import ModelLibrary
+from desktop_app.core.models.process import ModelsProcess
 from desktop_app.core.models.provider import Connections
 from desktop_app.core.models.registry import Models
 from desktop_app.core.secrets import Secrets
@@ -53,13 +54,13 @@ class Ring:
 
 
 @pytest.fixture
-async def library(tmp_path: Path) -> AsyncIterator[ModelLibrary]:
+async def library(tmp_path: Path, models_process: ModelsProcess) -> AsyncIterator[ModelLibrary]:
     ring = Ring()
     made = ModelLibrary(
         tmp_path / "config" / "models.json",
         Models(),
         secrets=Secrets(lambda: ring),
-        connections=Connections(stall=2.0),
+        connections=Connections(stall=2.0, process=models_process),
         find=lambda: [],
     )
     made.ring = ring  # type: ignore[attr-defined]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import threading
-from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any
 
@@ -30,6 +29,7 @@ from desktop_app.core.models.base import (
     ToolSchema,
 )
 from desktop_app.core.models.definitions import ModelDefinition
+from desktop_app.core.models.process import ModelsProcess
 from desktop_app.core.models.provider import Connections, ProviderModel
 from desktop_app.core.models.providers import PROVIDERS
 from tests.helpers import providers as wire
@@ -44,10 +44,8 @@ KINDS = ("openai_chat", "openai", "anthropic", "google")
 
 
 @pytest.fixture
-async def connections() -> AsyncIterator[Connections]:
-    made = Connections(stall=1.0)
-    yield made
-    await made.close()
+def connections(models_process: ModelsProcess) -> Connections:
+    return Connections(stall=1.0, process=models_process)
 
 
 def model(

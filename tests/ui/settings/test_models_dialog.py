@@ -14,6 +14,7 @@ from desktop_app.core.models.base import Price
 from desktop_app.core.models.definitions import Definitions, ModelDefinition
 from desktop_app.core.models.discovery import Found
 from desktop_app.core.models.library import ModelLibrary
+from desktop_app.core.models.process import ModelsProcess
 from desktop_app.core.models.provider import Connections
 from desktop_app.core.models.registry import Models
 from desktop_app.core.secrets import Secrets
@@ -29,12 +30,14 @@ HERE = Found("ollama", "http://127.0.0.1:11434/v1", ("llama3",), {})
 
 
 @pytest.fixture
-def library(tmp_path: Path, run: Callable[..., Any]) -> Iterator[ModelLibrary]:
+def library(
+    tmp_path: Path, run: Callable[..., Any], models_process: ModelsProcess
+) -> Iterator[ModelLibrary]:
     made = ModelLibrary(
         tmp_path / "models.json",
         Models(),
         secrets=Secrets(lambda: None),
-        connections=Connections(stall=5.0),
+        connections=Connections(stall=5.0, process=models_process),
         find=lambda: [HERE],
     )
     run(made.load())

@@ -1,0 +1,117 @@
+"""How the providers are reached: through which proxy, trusting which certificates.
+
+The person's choice is ``Network``; ``Network.route`` says what it means for one address. Nothing
+of it is read from the environment in the models process: what a call needs goes with the call.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from ipaddress import ip_address, ip_network
+from typing import Any
+from urllib.parse import urlsplit
+
+from .providers import host_of, is_loopback
+
+SYSTEM = ""  # the proxies of the system and the environment
+DIRECT = "none"  # no proxy at all
+PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """For one address. ``proxy`` is a URL, perhaps with a password, or empty; ``ca_file`` holds
+    certificates that are trusted beside the system's."""
+
+    proxy: str = ""
+    ca_file: str = ""
+
+    def frame(self) -> dict[str, Any]:
+        return {"proxy": self.proxy, "ca_file": self.ca_file}
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """``proxy`` is ``SYSTEM``, ``DIRECT`` or a URL; ``no_proxy`` hosts that are reached without
+    (as in the variable ``NO_PROXY``); ``ca_file`` the certificates of a company's own authority, in
+    PEM format."""
+
+    proxy: str = SYSTEM
+    no_proxy: str = ""
+    ca_file: str = ""
+
+    def route(self, address: str) -> Route:
+        """The way to an address: never through a proxy to this computer itself."""
+        ca_file = self.ca_file or os.environ.get("SSL_CERT_FILE", "")
+        if self.proxy == DIRECT or is_loopback(address) or passed_by(address, self.no_proxy):
+            return Route("", ca_file)
+        if self.proxy:
+            return Route(_proxy_url(self.proxy), ca_file)
+        return Route(system_proxy(address), ca_file)
+
+
+def system_proxy(address: str, environ: Mapping[str, str] | None = None) -> str:
+    """The proxy URL that system and environment name for an address; empty for none.
+    ``HTTPS_PROXY`` and the like before ``ALL_PROXY``, lower case before upper case; ``NO_PROXY``
+    heeded."""
+    from urllib.request import getproxies, proxy_bypass
+
+    env = os.environ if environ is None else environ
+    proxies = {k.lower(): v for k, v in getproxies().items()} if environ is None else {}
+    for name in ("http", "https", "all"):
+        for variable in (f"{name}_proxy".upper(), f"{name}_proxy"):
+            if env.get(variable):
+                proxies[name] = env[variable]
+    scheme = address.partition("://")[0].lower()
+    found = proxies.get(scheme) or proxies.get("all") or proxies.get("socks") or ""
+    if not found or passed_by(address, env.get("no_proxy") or env.get("NO_PROXY") or ""):
+        return ""
+    host = urlsplit(address).hostname or ""
+    if environ is None and not env.get("no_proxy") and proxy_bypass(host):
+        return ""
+    return _proxy_url(found)
+
+
+def _proxy_url(value: str) -> str:
+    """A proxy as the HTTP client takes it. ``socks`` and ``socks4`` have no meaning of their own
+    there; ``host:port`` alone means http."""
+    value = value.strip()
+    if "://" not in value:
+        value = f"http://{value}"
+    scheme, _, rest = value.partition("://")
+    return f"{'socks5' if scheme.lower() == 'socks' else scheme.lower()}://{rest}"
+
+
+def passed_by(address: str, no_proxy: str) -> bool:
+    """Whether ``NO_PROXY`` names the host of an address: a host and all below it (with or without
+    a leading dot or ``*.``), host and port, an IP address, a network (``10.0.0.0/8``), ``*``."""
+    try:
+        parts = urlsplit(address)
+        host, port = (parts.hostname or "").rstrip("."), parts.port
+    except ValueError:
+        return False
+    port = port or {"http": 80, "https": 443}.get(parts.scheme.lower())
+    return any(_names(entry.strip().lower(), host, port) for entry in no_proxy.split(","))
+
+
+def _names(entry: str, host: str, port: int | None) -> bool:
+    if entry in ("", "*"):
+        return entry == "*"
+    try:
+        return ip_address(host) in ip_network(entry.strip("[]"), strict=False)
+    except ValueError:
+        pass
+    name, colon, number = entry.rpartition(":")
+    if colon and number.isdigit() and ":" not in name.strip("[]"):
+        if int(number) != port:
+            return False
+        entry = name
+    entry = entry.strip("[]").removeprefix("*").lstrip(".")
+    return host == entry or host.endswith(f".{entry}")
+
+
+def shown(proxy: str) -> str:
+    """A proxy for people: host and port, never its password."""
+    return host_of(_proxy_url(proxy)) if proxy else ""
