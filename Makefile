@@ -62,6 +62,7 @@ tour: $(RUN)
 
 test: $(DEV)
 	@packaging/system.sh window && packaging/system.sh display
+	@packaging/system.sh docker || true
 	@echo "· running the tests"
 	QT_QPA_PLATFORM=offscreen $(PY) -m pytest -n 2 --dist loadgroup $(ARGS)
 

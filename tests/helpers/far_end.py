@@ -73,5 +73,9 @@ def each_backend(kind: str, cwd: Path) -> Backend:
             return LocalBackend(cwd)
         case "remote":
             return RemoteLikeBackend(LocalBackend(cwd), latency=0.0005)
+        case "docker":
+            from tests.helpers.docker import ContractBackend
+
+            return ContractBackend(cwd)
         case _:
             return far_backend(cwd, text=kind == "far-text")

@@ -32,7 +32,9 @@ class WorkspaceInfo:
     generation: Generation
     trusted: bool
     foreign: bool  # written by another program (AgentScope), used in place
-    state: Literal["ready", "missing", "unreadable", "readonly", "stopped", "starting", "error"]
+    state: Literal[
+        "ready", "missing", "unreadable", "readonly", "stopped", "paused", "starting", "error"
+    ]
     params: dict[str, Any] = field(default_factory=dict[str, Any])
 
 

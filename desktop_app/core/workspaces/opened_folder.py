@@ -19,7 +19,9 @@ from .local import LocalBackend
 from .offload import Files
 from .paths import join
 
-State = Literal["ready", "missing", "unreadable", "readonly", "stopped", "starting", "error"]
+State = Literal[
+    "ready", "missing", "unreadable", "readonly", "stopped", "paused", "starting", "error"
+]
 
 
 class OpenedFolder:

@@ -22,7 +22,7 @@ from tests.helpers.far_end import each_backend
 PY = sys.executable
 
 
-@pytest.fixture(params=["local", "remote", "far", "far-text"])
+@pytest.fixture(params=["local", "remote", "far", "far-text", "docker"])
 async def backend(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Backend]:
     made = each_backend(request.param, tmp_path)
     await made.start()

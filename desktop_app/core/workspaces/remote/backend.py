@@ -79,10 +79,15 @@ class RemoteBackend:
         if self._closed:
             return
         self._closed = True
-        line, self._line = self._line, None
+        await self.hang_up()
+        await self._tasks.close(CLOSE_SECONDS)
+
+    async def hang_up(self) -> None:
+        """End the connection and every process started over it; the next use makes a new one."""
+        async with self._connecting:
+            line, self._line = self._line, None
         if line is not None:
             await line.bye()
-        await self._tasks.close(CLOSE_SECONDS)
 
     # -- the line --------------------------------------------------------------------------------
 

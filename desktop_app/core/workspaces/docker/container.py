@@ -1,0 +1,264 @@
+"""The container of one workspace: found by its label, made once, started, stopped, watched."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from datetime import datetime
+from typing import Any, cast
+
+from desktop_app.core.errors import WorkspaceError
+from desktop_app.core.ids import now_us
+from desktop_app.core.workspaces.remote.managed import Machine, Status, Usage
+
+from .engine import Engine, told
+from .spec import WORKDIR, DockerSpec, host_user
+
+LABEL = "slipway.workspace"
+GATEWAY_PORT = 5600
+STOP_SECONDS = 5
+STATUS: dict[str, Status] = {
+    "running": "running",
+    "restarting": "running",
+    "paused": "paused",
+    "created": "stopped",
+    "exited": "stopped",
+    "dead": "stopped",
+    "removing": "absent",
+}
+
+
+class Container:
+    """The container of workspace ``workspace_id``, made as ``spec`` says. Methods raise what
+    ``engine.told`` names; ``docker.gone`` when there is none."""
+
+    def __init__(self, engine: Engine, workspace_id: str, name: str, spec: DockerSpec) -> None:
+        self.engine = engine
+        self.spec = spec
+        self._id = workspace_id
+        slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:30] or "workspace"
+        self._name = f"slipway-{slug}-{workspace_id[-8:].lower()}"
+        self._found = ""  # its id at the engine
+
+    async def find(self) -> dict[str, Any] | None:
+        """What the engine knows of it; None when there is none."""
+        client = await self.engine.client()
+        try:
+            if self._found:
+                try:
+                    return cast(
+                        dict[str, Any], await client.containers.container(self._found).show()
+                    )
+                except Exception as error:
+                    if getattr(error, "status", 0) != 404:
+                        raise
+                    self._found = ""
+            listed = await client.containers.list(
+                all=True, filters=json.dumps({"label": [f"{LABEL}={self._id}"]})
+            )
+            if not listed:
+                return None
+            self._found = listed[0].id
+            return cast(dict[str, Any], await listed[0].show())
+        except Exception as error:
+            if getattr(error, "status", 0) == 404:  # removed between the two
+                return None
+            raise told(error, self.engine) from error
+
+    async def machine(self) -> Machine:
+        """Its state; never raises."""
+        where = self.engine.endpoint.url
+        try:
+            found = await self.find()
+        except WorkspaceError as error:
+            return Machine("failed", where, code=error.code, params=error.params)
+        return Machine("absent", where) if found is None else machine_of(found, where)
+
+    async def create(self, image: str) -> None:
+        """Make it, stopped. One that somebody made meanwhile is taken as it is: never replaced."""
+        client = await self.engine.client()
+        config = self._config(image, self.spec.user or await self._person())
+        try:
+            made = await client.containers.create(config, name=self._name)
+            self._found = made.id
+        except Exception as error:
+            if getattr(error, "status", 0) == 409 and await self._comes():
+                return
+            raise told(error, self.engine) from error
+
+    async def _comes(self) -> bool:
+        """Whether the one that holds the name is ours; its name is taken before it is listed."""
+        for _ in range(100):
+            if await self.find() is not None:
+                return True
+            await asyncio.sleep(0.05)
+        return False
+
+    async def _person(self) -> str:
+        """Who owns in a mounted folder what the container makes: the person. An engine that runs
+        without root shows them as root inside."""
+        client = await self.engine.client()
+        try:
+            options: list[str] = (await client.system.info()).get("SecurityOptions") or []
+        except Exception as error:
+            raise told(error, self.engine) from error
+        return "0:0" if any("rootless" in option for option in options) else host_user()
+
+    def _config(self, image: str, user: str) -> dict[str, Any]:
+        """The engine's request (Docker Engine API, ContainerCreate)."""
+        spec, port = self.spec, f"{GATEWAY_PORT}/tcp"
+        host: dict[str, Any] = {
+            "Init": spec.init,
+            "NanoCpus": int(spec.cpus * 1e9),
+            "Memory": spec.memory << 20,
+            "MemorySwap": spec.memory << 20,
+            "PidsLimit": spec.pids,
+            "CapDrop": ["ALL"],
+            "CapAdd": list(spec.capabilities),
+            "SecurityOpt": [] if spec.new_privileges else ["no-new-privileges"],
+            "Binds": [f"{spec.mount}:{WORKDIR}:rw"] if spec.mount else [],
+            "RestartPolicy": {"Name": "no"},
+        }
+        if spec.network:
+            host["PortBindings"] = {port: [{"HostIp": "127.0.0.1", "HostPort": ""}]}
+        else:
+            host["NetworkMode"] = "none"
+        return {
+            "Image": image,
+            "Labels": {LABEL: self._id},
+            "User": user,
+            "WorkingDir": WORKDIR,
+            "Env": [f"{name}={value}" for name, value in spec.env.items()],
+            "ExposedPorts": {port: {}} if spec.network else {},
+            "StopTimeout": STOP_SECONDS,
+            "HostConfig": host,
+        }
+
+    async def _do(self, method: str, **arguments: Any) -> None:
+        found = await self.find()
+        if found is None:
+            raise WorkspaceError("docker.gone", detail=self._name)
+        client = await self.engine.client()
+        try:
+            await getattr(client.containers.container(found["Id"]), method)(**arguments)
+        except Exception as error:
+            if getattr(error, "status", 0) == 304:  # it already is
+                return
+            raise told(error, self.engine) from error
+
+    async def start(self) -> None:
+        await self._do("start")
+
+    async def unpause(self) -> None:
+        await self._do("unpause")
+
+    async def pause(self) -> None:
+        await self._do("pause")
+
+    async def stop(self) -> None:
+        await self._do("stop", t=STOP_SECONDS)
+
+    async def remove(self) -> None:
+        await self._do("delete", force=True, v=True)
+        self._found = ""
+
+    async def gateway_port(self) -> int | None:
+        """The port of this computer that leads to the gateway; None when none is published."""
+        found = await self.find()
+        ports: Any = (found or {}).get("NetworkSettings", {}).get("Ports") or {}
+        bound: Any = ports.get(f"{GATEWAY_PORT}/tcp")
+        return int(bound[0]["HostPort"]) if bound else None
+
+    async def logs(self, *, lines: int, follow: bool) -> AsyncGenerator[str]:
+        """Lines of what its main process wrote."""
+        client, found = await self.engine.client(), await self.find()
+        if found is None:
+            return
+        one = client.containers.container(found["Id"])
+        try:
+            if not follow:
+                for line in await one.log(stdout=True, stderr=True, tail=lines):
+                    yield str(line).rstrip("\n")
+                return
+            stream = one.log(stdout=True, stderr=True, follow=True, tail=lines)
+            async with aclosing(stream) as items:
+                async for line in items:
+                    yield str(line).rstrip("\n")
+        except Exception as error:
+            raise told(error, self.engine) from error
+
+    async def usage(self) -> AsyncGenerator[Usage]:
+        """Measurements about once a second until it stops."""
+        client, found = await self.engine.client(), await self.find()
+        if found is None:
+            return
+        try:
+            stream = client.containers.container(found["Id"]).stats(stream=True)
+            async with aclosing(stream) as items:
+                async for raw in items:
+                    if (usage := usage_of(raw)) is not None:
+                        yield usage
+        except Exception as error:
+            raise told(error, self.engine) from error
+
+
+def machine_of(found: dict[str, Any], engine: str) -> Machine:
+    """From ``GET /containers/{id}/json``."""
+    state, host = found["State"], found["HostConfig"]
+    status = STATUS.get(state.get("Status", ""), "stopped")
+    stopped = status == "stopped"
+    return Machine(
+        status,
+        engine,
+        str(found.get("Name", "")).lstrip("/"),
+        str(found.get("Config", {}).get("Image", "")),
+        _us(state.get("StartedAt", "")),
+        0,
+        (host.get("NanoCpus") or 0) / 1e9,
+        host.get("Memory") or 0,
+        state.get("ExitCode") if stopped else None,
+        bool(state.get("OOMKilled")),
+    )
+
+
+def _us(text: str) -> int:
+    """RFC 3339 with nanoseconds to microseconds since 1970; the engine's zero time is 0."""
+    found = re.fullmatch(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)", text)
+    if found is None or text.startswith("0001"):
+        return 0
+    zone = "+00:00" if found[3] == "Z" else found[3]
+    part = int(((found[2] or ".")[1:] + "000000")[:6])
+    return int(datetime.fromisoformat(found[1] + zone).timestamp()) * 1_000_000 + part
+
+
+def usage_of(raw: dict[str, Any]) -> Usage | None:
+    """From one item of ``GET /containers/{id}/stats``, as ``docker stats`` reckons it: the share of
+    the system's CPU time since the item before, times the CPUs; memory without the page cache that
+    the kernel would give back. None for an item without figures (the container is down)."""
+    cpu, before, memory = (_part(raw, f"{name}_stats") for name in ("cpu", "precpu", "memory"))
+    if "usage" not in memory or "system_cpu_usage" not in cpu:
+        return None
+    used = cpu["cpu_usage"]["total_usage"] - _part(before, "cpu_usage").get("total_usage", 0)
+    system = cpu["system_cpu_usage"] - before.get("system_cpu_usage", 0)
+    share = used / system if system > 0 and "system_cpu_usage" in before else 0.0
+    detail = _part(memory, "stats")
+    cache = detail.get("total_inactive_file", detail.get("inactive_file", 0))
+    networks: list[Any] = list(_part(raw, "networks").values())
+    return Usage(
+        now_us(),
+        max(0.0, share * (cpu.get("online_cpus") or 1)),
+        max(0, memory["usage"] - cache),
+        memory.get("limit", 0),
+        _part(raw, "pids_stats").get("current"),
+        None,
+        sum(one["rx_bytes"] for one in networks) if networks else None,
+        sum(one["tx_bytes"] for one in networks) if networks else None,
+    )
+
+
+def _part(raw: dict[str, Any], name: str) -> dict[str, Any]:
+    value: Any = raw.get(name)
+    return cast(dict[str, Any], value) if isinstance(value, dict) else {}

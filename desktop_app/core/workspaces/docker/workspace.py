@@ -1,0 +1,134 @@
+"""A workspace in a Docker container."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from typing import Any
+
+from desktop_app.core.errors import WorkspaceError
+from desktop_app.core.workspaces.remote.channel import Channel
+from desktop_app.core.workspaces.remote.managed import (
+    Machine,
+    ManagedWorkspace,
+    Progress,
+    Tell,
+    Usage,
+)
+
+from .channel import open_channel
+from .container import Container
+from .engine import Engine
+from .image import build, is_built, recipe
+from .spec import WORKDIR, DockerSpec
+
+
+class DockerWorkspace(ManagedWorkspace):
+    """``base.Workspace`` in a container made as ``spec`` says.
+
+    ``engine`` gives the engine to use, looked for when it is first needed. Closing stops the
+    container (its files stay); only ``remove`` removes it. ``gateway`` says whether the image gets
+    what MCP servers inside need.
+    """
+
+    def __init__(
+        self,
+        spec: DockerSpec,
+        engine: Callable[[], Awaitable[Engine]],
+        *,
+        id: str,  # noqa: A002 - the name of the interface
+        name: str,
+        gateway: bool = True,
+        **more: Any,
+    ) -> None:
+        super().__init__("docker", WORKDIR, env=dict(spec.env), id=id, name=name, **more)
+        self.spec = spec
+        self._engine_of = engine
+        self._with_gateway = gateway
+        self._made: Container | None = None
+
+    async def container(self) -> Container:
+        """Its container's handle. WorkspaceError ``docker.none`` and others of the discovery."""
+        if self._made is None:
+            self._made = Container(await self._engine_of(), self._id, self._name, self.spec)
+        return self._made
+
+    async def look(self) -> Machine:
+        try:
+            container = await self.container()
+        except WorkspaceError as error:
+            return Machine("failed", code=error.code, params=error.params)
+        machine = await container.machine()
+        if machine.status == "failed":
+            self._made = None  # another engine may answer next time
+        return machine
+
+    async def _bring_up(self, tell: Tell) -> None:
+        tell(Progress("engine"))
+        if self.spec.mount and not os.path.isdir(self.spec.mount):
+            raise WorkspaceError("docker.mount", retryable=True, path=self.spec.mount)
+        container = await self.container()
+        found = await container.find()
+        if found is None:
+            await self._create(container, tell)
+            found = await container.find()
+        tell(Progress("start"))
+        paused = bool(found) and found["State"].get("Status") == "paused"
+        await (container.unpause() if paused else container.start())
+
+    async def _create(self, container: Container, tell: Tell) -> None:
+        wanted = await recipe(self.spec, gateway=self._with_gateway)
+        if not await is_built(container.engine, wanted):
+            tell(Progress("image"))
+            async with aclosing(build(container.engine, wanted)) as steps:
+                async for step in steps:
+                    tell(Progress("image", step.text, step.step, step.steps))
+        tell(Progress("create"))
+        await container.create(wanted.tag)
+
+    async def _connect(self) -> Channel:
+        container = await self.container()
+        found = await container.find()
+        if found is None:
+            raise WorkspaceError("docker.gone", detail=self._name)
+        return await open_channel(container.engine, found["Id"])
+
+    async def _pause(self) -> None:
+        await (await self.container()).pause()
+
+    async def _stop(self) -> None:
+        await (await self.container()).stop()
+
+    async def _discard(self) -> None:
+        await (await self.container()).remove()
+
+    async def rebuild(self) -> None:
+        """A new container from a new image, as the spec says now. What is only in the old one is
+        gone; the caller asked."""
+        async with self._changing:
+            await self._remote.hang_up()
+            container = await self.container()
+            if await container.find() is not None:
+                await container.remove()
+        await self.start()
+
+    async def usage(self) -> AsyncGenerator[Usage]:
+        async with aclosing((await self.container()).usage()) as items:
+            async for item in items:
+                yield item
+
+    async def logs(self, *, lines: int = 500, follow: bool = False) -> AsyncGenerator[str]:
+        async with aclosing((await self.container()).logs(lines=lines, follow=follow)) as items:
+            async for item in items:
+                yield item
+
+    async def close(self) -> None:
+        """Ours ends; a container that runs is stopped, so that nothing is left running unseen."""
+        await super().close()
+        if self._made is not None and self._machine.status in ("running", "paused"):
+            try:
+                await self._made.stop()
+            except WorkspaceError as error:
+                if error.code != "docker.gone":
+                    raise

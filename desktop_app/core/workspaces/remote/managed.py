@@ -1,0 +1,218 @@
+"""A workspace on a machine that we bring up and put away: a container, a sandbox.
+
+What it does with files is what every workspace does (``LocalWorkspace`` over a ``RemoteBackend``);
+here is what there is besides: its machine's state, bringing it up with progress when it is first
+used, and what its owner can do with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from abc import abstractmethod
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from desktop_app.core.errors import WorkspaceError
+from desktop_app.core.workspaces.base import WorkspaceInfo
+from desktop_app.core.workspaces.local_workspace import LocalWorkspace
+
+from .backend import RemoteBackend
+from .channel import Channel
+
+log = logging.getLogger(__name__)
+
+Status = Literal["absent", "stopped", "paused", "running", "failed"]
+Stage = Literal["engine", "image", "create", "start", "connect"]
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What is known of a workspace's machine. ``absent``: not made yet, or removed. ``failed``:
+    it cannot be asked; ``code`` and ``params`` are those of the error. ``engine`` says where it
+    runs. Times are microseconds since 1970, 0 for unknown; memory is in bytes, 0 for no limit."""
+
+    status: Status
+    engine: str = ""
+    name: str = ""
+    image: str = ""
+    started_us: int = 0
+    ends_us: int = 0
+    cpus: float = 0.0
+    memory: int = 0
+    exit_code: int | None = None
+    out_of_memory: bool = False
+    code: str = ""
+    params: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Measured by the engine. ``cpu`` is in CPUs (1.5: one and a half of them are busy); memory,
+    disk and network in bytes, None where the engine does not say."""
+
+    at_us: int
+    cpu: float
+    memory: int
+    memory_limit: int
+    processes: int | None = None
+    disk: int | None = None
+    received: int | None = None
+    sent: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where bringing up is. ``text`` is a line of the engine's own output; ``step`` of ``steps``
+    when it counts (0 of 0: it does not)."""
+
+    stage: Stage
+    text: str = ""
+    step: int = 0
+    steps: int = 0
+
+
+Tell = Callable[[Progress], None]
+
+
+class ManagedWorkspace(LocalWorkspace):
+    """See the module. A subclass says what its machine is (the methods without a body).
+
+    Opening one looks, and starts nothing: its state is ``stopped``, ``paused``, ``ready`` or
+    ``error``. The first operation that needs its files brings it up.
+    """
+
+    def __init__(self, kind: str, workdir: str, *, env: dict[str, str], **more: Any) -> None:
+        self._remote = RemoteBackend(kind, workdir, self._channel, env=env)
+        super().__init__(workdir, backend=self._remote, **more)
+        self._machine = Machine("absent")
+        self._changing = asyncio.Lock()
+        self._watchers: list[Tell] = []
+
+    # -- what a subclass says --------------------------------------------------------------------
+
+    @abstractmethod
+    async def look(self) -> Machine:
+        """The machine as it is now. Never raises for what is wrong with it."""
+
+    @abstractmethod
+    async def _bring_up(self, tell: Tell) -> None:
+        """Make it run: whatever is missing is made. WorkspaceError."""
+
+    @abstractmethod
+    async def _connect(self) -> Channel:
+        """Start a far end in the running machine."""
+
+    @abstractmethod
+    async def _pause(self) -> None: ...
+
+    @abstractmethod
+    async def _stop(self) -> None: ...
+
+    @abstractmethod
+    async def _discard(self) -> None: ...
+
+    @abstractmethod
+    def usage(self) -> AsyncGenerator[Usage]:
+        """Measurements as they come, about one a second, until the machine is down."""
+
+    @abstractmethod
+    def logs(self, *, lines: int = 500, follow: bool = False) -> AsyncGenerator[str]:
+        """Lines of the machine's own output, oldest first."""
+
+    # -- life cycle ------------------------------------------------------------------------------
+
+    @property
+    def machine(self) -> Machine:
+        """As it was when last looked at."""
+        return self._machine
+
+    def watch_progress(self, tell: Tell) -> Callable[[], None]:
+        """Hear of every bringing up, whoever asked for it; returns the way to stop."""
+        self._watchers.append(tell)
+        return lambda: self._watchers.remove(tell)
+
+    def _tell(self, progress: Progress) -> None:
+        for watcher in list(self._watchers):
+            watcher(progress)
+
+    async def _channel(self) -> Channel:
+        self._tell(Progress("connect"))
+        return await self._connect()
+
+    async def start(self) -> WorkspaceInfo:
+        """Bring the machine up; whoever asks meanwhile waits for the same. Cancelling it leaves
+        what was made so far for the next time. WorkspaceError when it cannot be."""
+        async with self._changing:
+            self._machine = await self.look()
+            if self._machine.status != "running":
+                self._set("starting")
+                try:
+                    await self._bring_up(self._tell)
+                except BaseException as error:
+                    self._machine = await self.look()
+                    self._shown(error if isinstance(error, WorkspaceError) else None)
+                    raise
+        return await self.refresh()
+
+    async def pause(self) -> WorkspaceInfo:
+        """Keep the machine as it is, without using the CPU."""
+        return await self._change(self._pause)
+
+    async def stop(self) -> WorkspaceInfo:
+        """End its processes, ours first; its files stay."""
+        return await self._change(self._stop)
+
+    async def remove(self) -> WorkspaceInfo:
+        """Remove the machine with all files that are only in it."""
+        return await self._change(self._discard)
+
+    async def _change(self, work: Callable[[], Any]) -> WorkspaceInfo:
+        async with self._changing:
+            await self._remote.hang_up()
+            await work()
+        return await self.refresh()
+
+    async def refresh(self) -> WorkspaceInfo:
+        """As in the interface: a machine that is not running is told, not started."""
+        if self._closed:
+            return self.info
+        self._machine = await self.look()
+        if self._machine.status == "running":
+            return await super().refresh()
+        self._shown()
+        return self.info
+
+    def _shown(self, error: WorkspaceError | None = None) -> None:
+        machine = self._machine
+        if error is not None:
+            self._set_error(error)
+        elif machine.status == "failed":
+            self._set("error", **{**(machine.params or {}), "code": machine.code})
+        elif machine.status == "paused":
+            self._set("paused")
+        else:
+            self._set("stopped")
+
+    async def changed(self) -> bool:
+        """Whether the machine is not what ``info.state`` says. Cheap: it is asked once."""
+        if self._closed or self._changing.locked():
+            return False
+        before, self._machine = self._machine, await self.look()
+        if before.status != self._machine.status:
+            return True
+        return self._machine.status == "running" and await super().changed()
+
+    @asynccontextmanager
+    async def _use(self, *, write: bool = False) -> AsyncGenerator[None]:
+        await self._up()
+        async with super()._use(write=write):
+            yield
+
+    async def _up(self) -> None:
+        """Before an operation: a machine that stands still is brought up, one that is broken is
+        looked at again."""
+        if not self._closed and self._state not in ("ready", "readonly"):
+            await self.start()
