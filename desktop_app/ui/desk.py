@@ -11,6 +11,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from desktop_app.core.agent.conversation import SessionConversation
+from desktop_app.core.agent.groups import off_tools
 from desktop_app.core.catalog import CatalogEvent, WorkspacesChanged
 from desktop_app.core.context.tokens import ClassCounter
 from desktop_app.core.errors import SlipwayError
@@ -237,6 +238,8 @@ def _complete(sources: ChatSources, conversation: Any) -> None:
     sources.writable = conversation.writable
     if isinstance(conversation, SessionConversation):
         sources.mcp, sources.groups = conversation.mcp, conversation.toolbox.groups.groups
+        sources.set_tool = conversation.set_tool
+        sources.tools_off = lambda: off_tools(conversation.state)
 
 
 def _model_of(conversation: Any) -> ModelInfo | None:

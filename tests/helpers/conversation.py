@@ -138,18 +138,24 @@ def breakdown(total: int = 86_100, window: int = 200_000, **fields: Any) -> Brea
     whole = sum(weights.values())
     parts = {name: total * weight // whole for name, weight in weights.items()}
     parts["result"] += total - sum(parts.values())
-    items = fields.pop("items", ())
+    items = tuple(fields.pop("items", ()))
+    if "rest" not in fields:
+        left = {name: n - sum(i.tokens for i in items if i.category == name)
+                for name, n in parts.items()}  # fmt: skip
+        fields["rest"] = tuple(
+            Item(name, "", n, f"{name}/", True, name, 2) for name, n in left.items() if n > 0
+        )
     if (turns := fields.pop("turns_left", None)) is not None:
         fields["forecast"] = Forecast(turns, 9_000, 4)
     fields.setdefault("upper", total + total // 20)
     fields.setdefault("measured", max(0, total - 1200))
-    return Breakdown(
-        total=total, limits=Limits(window, 16_000), parts=parts, items=tuple(items), **fields
-    )
+    return Breakdown(total=total, limits=Limits(window, 16_000), parts=parts, items=items, **fields)
 
 
 def item(category: Category, label: str, tokens: int, ref: str, *, measured: bool = True) -> Item:
-    return Item(category, label, tokens, ref, measured)
+    server = label.partition(": ")[0]
+    group = f"mcp:{server}" if category == "mcp" else category
+    return Item(category, label, tokens, ref, measured, group)
 
 
 def compaction(
@@ -461,6 +467,12 @@ class FakeConversation:
 
     async def set_model(self, model_id: str) -> None:
         self.calls.append(f"model {model_id}")
+
+    async def set_tool(self, name: str, on: bool) -> None:
+        self.calls.append(f"tool {name} {'on' if on else 'off'}")
+
+    async def recount(self) -> None:
+        self.calls.append("recount")
 
     async def set_title(self, title: str) -> None:
         self.title = title

@@ -9,6 +9,7 @@ from desktop_app.core.sessions.base import NewRecord
 from desktop_app.core.state import Mode, PermissionContext
 
 from .answers import with_rule
+from .groups import off_tools
 from .opened import Opened
 from .permissions import Permissions
 
@@ -38,6 +39,12 @@ class Changing(Opened):
         self._setting.models(model_id)
         await self.log.append(NewRecord("model", {"model": model_id}))
         self._stream.emit(ev.ContextChanged(await self.engine.breakdown()))
+
+    async def set_tool(self, name: str, on: bool) -> None:
+        """Switch a built-in tool for this session. What was called before stays as it is."""
+        off = {*off_tools(self.state), name} if not on else {*off_tools(self.state)} - {name}
+        await self.log.append(NewRecord("tools.off", {"off": sorted(off)}), draft=None)
+        await self.recount()
 
     async def set_title(self, title: str) -> None:
         title = " ".join(title.split())[:200]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from desktop_app.core.context.applying import apply, record_from, undo
+from desktop_app.core.context.build import slipway
 from desktop_app.core.context.types import CompactionRecord
 from desktop_app.core.messages import (
     AnyBlock,
@@ -315,6 +316,11 @@ def _model(now: Folded, body: dict[str, Any]) -> None:
     now.model = str(body["model"])
 
 
+def _tools_off(now: Folded, body: dict[str, Any]) -> None:
+    ours = {**slipway(now.state.middle_context), "tools_off": list(body["off"])}
+    now.state.middle_context = {**now.state.middle_context, "slipway": ours}
+
+
 _HANDLERS: dict[str, Callable[[Folded, dict[str, Any]], None]] = {
     "session.created": _created,
     "user.message": _user,
@@ -335,4 +341,5 @@ _HANDLERS: dict[str, Callable[[Folded, dict[str, Any]], None]] = {
     "compaction": _compaction,
     "compaction.undone": _undone,
     "state.replaced": _replaced,
+    "tools.off": _tools_off,
 }

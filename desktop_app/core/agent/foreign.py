@@ -182,6 +182,12 @@ class ForeignConversation:
     async def set_model(self, model_id: str) -> None:
         raise self._refuse()
 
+    async def set_tool(self, name: str, on: bool) -> None:
+        raise self._refuse()
+
+    async def recount(self) -> None:
+        return
+
     async def set_title(self, title: str) -> None:
         raise self._refuse()
 

@@ -3,18 +3,21 @@
 The tools of the program are the group ``basic``, always on. When the MCP servers bring more tools
 than a request should carry, each server becomes a group of its own, off until the model asks for it
 with ``reset_tools``. Which groups are on is part of the state (``tool_context.activated_groups``)
-and comes with the journal's record of the call.
+and comes with the journal's record of the call. Tools that the person switched off are in no group
+(``off_tools``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from desktop_app.core.context.build import slipway
 from desktop_app.core.errors import ToolFailure
 from desktop_app.core.events import Effect
 from desktop_app.core.mcp.tools import McpTool
+from desktop_app.core.state import AgentState
 from desktop_app.core.tools.base import ExternalTool, Tool, ToolContext, ToolOutcome, Verdict
 
 AnyTool = Tool | ExternalTool
@@ -34,17 +37,19 @@ class Group:
 
 class ToolGroups:
     """The tools of one session. ``mcp()`` gives what its servers bring now, ``active()`` the groups
-    that the state has on."""
+    that the state has on, ``off()`` the names of tools that are switched off."""
 
     def __init__(
         self,
         builtin: Sequence[AnyTool],
         mcp: Callable[[], Sequence[McpTool]],
         active: Callable[[], Sequence[str]],
+        off: Callable[[], Collection[str]] = tuple,
     ) -> None:
         self._builtin = tuple(builtin)
         self._mcp = mcp
         self._active = active
+        self._off = off
         self._key: tuple[Any, ...] = ()
         self._offered: dict[str, AnyTool] = {}
         self._groups: tuple[Group, ...] = ()
@@ -64,6 +69,10 @@ class ToolGroups:
         tools = self.tools().values()
         return {t.name: t.server for t in tools if isinstance(t, McpTool)}
 
+    def is_off(self, name: str) -> bool:
+        """Whether the person switched the built-in tool ``name`` off."""
+        return name in self._off() and any(t.name == name for t in self._builtin)
+
     def group_of(self, name: str) -> str | None:
         """The group that is off and has the tool ``name``."""
         for group in self.groups():
@@ -72,22 +81,29 @@ class ToolGroups:
         return None
 
     def _refresh(self) -> None:
-        mcp, active = tuple(self._mcp()), tuple(self._active())
-        key = (*map(id, mcp), active)
+        mcp, active, off = tuple(self._mcp()), tuple(self._active()), frozenset(self._off())
+        key = (*map(id, mcp), active, off)
         if self._groups and key == self._key:
             return
         self._key = key
+        builtin = tuple(t for t in self._builtin if t.name not in off)
         if len(mcp) <= MANY:
-            everything = (*self._builtin, *mcp)
+            everything = (*builtin, *mcp)
             self._groups = (Group(BASIC, everything, True),)
         else:
             by_server: dict[str, list[AnyTool]] = {}
             for tool in mcp:
                 by_server.setdefault(tool.server, []).append(tool)
             others = [Group(s, tuple(tools), s in active) for s, tools in by_server.items()]
-            basic = (*self._builtin, ResetTools(others))
+            basic = (*builtin, ResetTools(others))
             self._groups = (Group(BASIC, basic, True), *others)
         self._offered = {t.name: t for g in self._groups if g.active for t in g.tools}
+
+
+def off_tools(state: AgentState) -> list[str]:
+    """Built-in tools that the person switched off in this session, sorted."""
+    names = slipway(state.middle_context).get("tools_off")
+    return sorted(map(str, cast("list[Any]", names))) if isinstance(names, list) else []
 
 
 class ResetTools:

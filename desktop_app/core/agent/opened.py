@@ -20,7 +20,7 @@ from .base import Activity, History, Pending, Question, Spent
 from .commands import SessionCommands
 from .engine import ContextEngine
 from .execute import Executor
-from .groups import ToolGroups
+from .groups import ToolGroups, off_tools
 from .log import SessionLog
 from .recovery import Recovered
 from .servers import Servers
@@ -47,12 +47,13 @@ class Opened:
             tasks,
             journal.info.key.session_id,
             lambda: self._stream.running,
-            self._recount,
+            self.recount,
         )
         groups = ToolGroups(
             setting.tools,
             self._servers.tools,
             lambda: self.state.tool_context.activated_groups,
+            lambda: off_tools(self.state),
         )
         self.toolbox = Toolbox(groups, self._tool_context)
         self.commands = SessionCommands(self.log, setting.workspace, tasks, self._stream.emit)
@@ -165,7 +166,11 @@ class Opened:
         """Recovery turned it into a message already; kept for read-only sessions."""
         return ""
 
-    async def _recount(self) -> None:
+    async def recount(self) -> None:
+        """Look at instructions, skills and tools again, and tell what they cost now. A turn under
+        way does so by itself before its next call."""
+        if self._stream.running:
+            return
         await self.engine.refresh()
         self._stream.emit(ev.ContextChanged(await self.engine.breakdown()))
 

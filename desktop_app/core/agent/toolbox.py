@@ -99,6 +99,8 @@ class Toolbox:
             text = f"There is no tool named {call.name!r}. Tools: {', '.join(self.tools)}."
             if (group := self.groups.group_of(call.name)) is not None:
                 text = f"The group {group!r} of this tool is off; reset_tools switches it on."
+            elif self.groups.is_off(call.name):
+                text = f"The person switched {call.name} off in this session."
             return self._answered(call, args, failed(text, "tool.unknown", name=call.name))
         if not internal(tool):
             try:

@@ -54,6 +54,69 @@ def forecast_words(breakdown: Breakdown) -> str:
     )
 
 
+def forecast_basis(breakdown: Breakdown) -> str:
+    """What the forecast is made of; empty without one."""
+    forecast = breakdown.forecast
+    if forecast is None:
+        return ""
+    return tr(
+        "From the last {n} turns, which brought {tokens} each on average",
+        n=forecast.samples,
+        tokens=figures.tokens(forecast.per_turn),
+    )
+
+
+def drift_words(breakdown: Breakdown) -> str:
+    """How far the estimates were off; empty while nothing was measured."""
+    drift = breakdown.drift
+    if drift is None:
+        return ""
+    share = figures.percent(abs(drift.mean))
+    if abs(drift.mean) < 0.005:
+        return trn(
+            "The estimate was right at the last call",
+            "Estimates were right over the last {n} calls",
+            drift.calls,
+        )
+    if drift.mean < 0:
+        return trn(
+            "The estimate was {share} too low at the last call",
+            "Estimates were {share} too low over the last {n} calls",
+            drift.calls,
+            share=share,
+        )
+    return trn(
+        "The estimate was {share} too high at the last call",
+        "Estimates were {share} too high over the last {n} calls",
+        drift.calls,
+        share=share,
+    )
+
+
+def drift_detail(breakdown: Breakdown) -> str:
+    """The drift call by call, estimate beside what the provider counted."""
+    drift = breakdown.drift
+    if drift is None:
+        return ""
+    lines = [
+        tr(
+            "{estimated} estimated, {measured} by the provider",
+            estimated=figures.tokens(call.estimated),
+            measured=figures.tokens(call.measured),
+        )
+        for call in breakdown.history[-drift.calls :]
+    ]
+    if drift.under:
+        lines.append(
+            trn(
+                "{n} call was longer than its upper estimate",
+                "{n} calls were longer than their upper estimates",
+                drift.under,
+            )
+        )
+    return "\n".join(lines)
+
+
 def offer_share(breakdown: Breakdown) -> str:
     """The alert mark as people know it."""
     return figures.percent(breakdown.limits.alert)

@@ -19,12 +19,14 @@ from desktop_app.ui.i18n import tr
 
 @dataclass(frozen=True, slots=True)
 class ToolEntry:
-    """A tool as a list shows it. ``group`` is empty for built-in ones, else the MCP server."""
+    """A tool as a list shows it. ``group`` is empty for built-in ones, else the MCP server.
+    ``enabled`` False: a person switched it off."""
 
     name: str
     description: str
     tokens: int
     group: str = ""
+    enabled: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ async def _nothing() -> list[Any]:
     return []
 
 
-async def _no_switch(folder: str, enabled: bool) -> None:
+async def _no_switch(name: str, enabled: bool) -> None:
     return None
 
 
@@ -59,8 +61,9 @@ class ChatSources:
     """``count`` estimates the tokens of a text (quick, for short texts). ``local`` says that the
     backend's paths are paths of this computer: then files can be opened and revealed.
     ``backend`` is None while the workspace is missing; ``missing`` says why, as a code. ``mcp`` are
-    the session's servers, ``groups`` its tool groups; ``writable`` whether it may change anything,
-    ``scopes`` whether declarations can be for one agent or session."""
+    the session's servers, ``groups`` its tool groups, ``tools_off`` names of built-in tools that
+    are switched off; ``writable`` whether it may change anything, ``scopes`` whether declarations
+    can be for one agent or session."""
 
     workspace_name: str = ""
     workspace_kind: str = "local"
@@ -74,6 +77,8 @@ class ChatSources:
     tools: Callable[[], Awaitable[list[ToolEntry]]] = _nothing
     skills: Callable[[], Awaitable[list[SkillEntry]]] = _nothing
     set_skill: Callable[[str, bool], Awaitable[None]] = _no_switch
+    set_tool: Callable[[str, bool], Awaitable[None]] = _no_switch
+    tools_off: Callable[[], Collection[str]] = tuple
     mcp: McpManager | None = None
     groups: Callable[[], Sequence[Group]] = tuple
     trusted: bool = True

@@ -79,6 +79,34 @@ async def test_read_only_tools_run_without_asking_and_feed_the_next_call(tmp_pat
     await b.close()
 
 
+async def test_a_tool_that_a_person_switched_off_is_not_offered(tmp_path: Path) -> None:
+    b = bench(
+        tmp_path,
+        [Call("Glob", {"pattern": "*.md"})],
+        [Say("I cannot look.")],
+        [Say("t")],
+        [Call("Glob", {"pattern": "*.md"})],
+        [Say("There it is.")],
+        store=SqliteJournalStore(tmp_path / "journals"),
+    )
+    c = await b.open()
+    before = (await c.breakdown()).parts["tools"]
+    await c.set_tool("Glob", False)
+    assert (await c.breakdown()).parts["tools"] < before
+    events = await collect(c.send("which notes are there?"))
+    assert "Glob" not in [t.name for t in b.model.requests[0].tools]
+    assert "switched Glob off" in of(events, ev.ToolFinished)[0].result.text()
+    await replayed(c)
+    await c.close()
+
+    c = await b.open()
+    assert "Glob" not in c.toolbox.tools
+    await c.set_tool("Glob", True)
+    events = await collect(c.send("and now?"))
+    assert "notes.md" in of(events, ev.ToolFinished)[0].result.text()
+    await b.close()
+
+
 async def test_an_approval_pauses_survives_reopening_and_goes_on(tmp_path: Path) -> None:
     b = bench(
         tmp_path,

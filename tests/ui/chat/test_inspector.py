@@ -12,9 +12,17 @@ from PySide6.QtGui import QTextDocument
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
+from desktop_app.core.context.figures import CallCount, drift_of
 from desktop_app.core.errors import WorkspaceError
 from desktop_app.core.workspaces.local import LocalBackend
-from desktop_app.ui.chat.gauges import estimated_words, forecast_words, usage_of
+from desktop_app.ui.chat.gauges import (
+    drift_detail,
+    drift_words,
+    estimated_words,
+    forecast_basis,
+    forecast_words,
+    usage_of,
+)
 from desktop_app.ui.chat.inspector.context_parts import legend
 from desktop_app.ui.chat.inspector.files_model import FilesModel
 from desktop_app.ui.chat.inspector.files_panel import FilesPanel, preview_text
@@ -175,6 +183,12 @@ def test_sentences_about_the_context() -> None:
     assert forecast_words(breakdown(turns_left=None)) == ""
     assert "mark" in forecast_words(breakdown(140_000, turns_left=0))
     assert "before the next call" in forecast_words(breakdown(190_000))
+    history = tuple(CallCount(1000, n, 1300, 200_000, "m", 0) for n in (900, 950, 1310))
+    measured = breakdown(history=history, drift=drift_of(history), turns_left=7.2)
+    assert drift_words(measured) == "Estimates were 5% too high over the last 3 calls"
+    assert drift_detail(measured).splitlines()[0] == "900 estimated, 1.0k by the provider"
+    assert drift_words(breakdown()) == drift_detail(breakdown()) == ""
+    assert forecast_basis(measured).startswith("From the last 4 turns, which brought 9.0k")
     assert estimated_words(breakdown()) == "+1.2k estimated since the last call"
     assert estimated_words(breakdown(measured=86_100)) == "Measured by the provider"
     assert estimated_words(breakdown(measured=0)).startswith("Estimated")
@@ -203,10 +217,10 @@ def test_tools_and_skills_with_what_they_cost(qtbot: QtBot, run: Any) -> None:
     panel = ToolsPanel()
     qtbot.addWidget(panel)
     panel.bind(ChatSources(tools=tools, skills=skills, set_skill=set_skill))
-    qtbot.waitUntil(lambda: panel.model.rowCount() == 2)
+    qtbot.waitUntil(lambda: panel.tools.model.rowCount() == 2)
     assert panel.total.text() == "2.1k tokens in every request"
-    assert panel.model.item(1).text() == "Read"
-    assert panel.model.item(0).data(Role.DETAIL) == "Run a command."
+    assert panel.tools.model.item(1).text() == "Read"
+    assert panel.tools.model.item(0).data(Role.DETAIL) == "Run a command."
     panel.show_part("skills")
     listed = panel.skills.model
     assert listed.item(1).data(Role.TIME) == "not loaded"
@@ -220,6 +234,30 @@ def test_tools_and_skills_with_what_they_cost(qtbot: QtBot, run: Any) -> None:
     assert switched == [("good", False)]
     assert not panel.skills.switch.isChecked()  # still shown, and off
     assert panel.total.text() == "2.0k tokens in every request"
+    run(panel.close_tasks())
+
+
+def test_a_built_in_tool_is_switched_off_and_on(qtbot: QtBot, run: Any) -> None:
+    off: set[str] = set()
+
+    async def tools() -> list[ToolEntry]:
+        return [ToolEntry("Bash", "Run a command.", 1900), ToolEntry("Read", "Read.", 60)]
+
+    async def set_tool(name: str, on: bool) -> None:
+        off.discard(name) if on else off.add(name)
+
+    panel = ToolsPanel()
+    qtbot.addWidget(panel)
+    panel.bind(ChatSources(tools=tools, set_tool=set_tool, tools_off=lambda: off))
+    qtbot.waitUntil(lambda: panel.tools.model.rowCount() == 2)
+    panel.tools.view.setCurrentIndex(panel.tools.model.index(0, 0))
+    panel.tools.switch.click()
+    qtbot.waitUntil(lambda: panel.tools.model.item(0).data(Role.TIME) == "off")
+    assert off == {"Bash"}
+    assert panel.total.text() == "60 tokens in every request"
+    panel.tools.switch.click()
+    qtbot.waitUntil(lambda: panel.tools.model.item(0).data(Role.TIME) == "1.9k")
+    assert not off
     run(panel.close_tasks())
 
 

@@ -469,7 +469,7 @@ def test_show_in_chat(qtbot: QtBot, page: ChatPage, show: Open, run: Any) -> Non
     show_it.click()
     assert shown == ["o:op1"]
     assert panel.xray.map.choose("tools", "Bash")
-    assert [b.text() for b in panel.xray.buttons] == ["Show tools and skills"]
+    assert [b.text() for b in panel.xray.buttons] == ["Disable tool", "Show tools and skills"]
     run(inspector.close_tasks())
 
 

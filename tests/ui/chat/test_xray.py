@@ -15,7 +15,7 @@ from desktop_app.ui.chat.inspector.context_panel import ContextPanel
 from desktop_app.ui.chat.inspector.xray import Xray
 from desktop_app.ui.chat.inspector.xray_nodes import SHOWN, tiles, tree
 from desktop_app.ui.chat.inspector.xray_words import item_name, node_name
-from desktop_app.ui.chat.sources import ChatSources
+from desktop_app.ui.chat.sources import ChatSources, SkillEntry
 from desktop_app.ui.chat.view_model import ChatViewModel
 from desktop_app.ui.transcript.model import TranscriptModel
 from desktop_app.ui.widgets.tiles import REST
@@ -25,7 +25,7 @@ from tests.ui.chat.gallery import items as gallery_items
 
 def exact(items: list[Item], **fields: Any) -> Breakdown:
     """A breakdown whose parts are the sums of ``items``."""
-    found = breakdown(1000, items=items, **fields)
+    found = breakdown(1000, items=items, rest=(), **fields)
     parts = dict.fromkeys(found.parts, 0)
     for one in items:
         parts[one.category] += one.tokens
@@ -56,8 +56,8 @@ def test_tools_of_servers_are_one_tile_a_server() -> None:
     root = tree(breakdown(86_100, items=gallery_items()))
     servers = root.find(("mcp",))
     assert servers is not None
-    assert [node_name(n) for n in servers.children if n.children] == ["sqlite", "fetch"]
-    sqlite = root.find(("mcp", "group:sqlite"))
+    assert [node_name(n) for n in servers.children][:2] == ["sqlite", "fetch"]
+    sqlite = root.find(("mcp", "group:mcp:sqlite"))
     assert sqlite is not None
     assert [node_name(n) for n in sqlite.children] == ["query", "tables"]
 
@@ -112,7 +112,7 @@ def test_the_chosen_tile_says_what_it_is(xray: Xray) -> None:
 
 def test_a_group_opens_and_closes_by_keyboard(xray: Xray, qtbot: QtBot) -> None:
     xray.map.setFocus(Qt.FocusReason.TabFocusReason)
-    assert xray.map.choose("mcp", "group:sqlite")
+    assert xray.map.choose("mcp", "group:mcp:sqlite")
     qtbot.keyClick(xray.map, Qt.Key.Key_Return)
     assert xray.place.text() == "sqlite"
     assert xray.map.accessibleName() == "Context map: sqlite"
@@ -126,7 +126,7 @@ def test_a_group_opens_and_closes_by_keyboard(xray: Xray, qtbot: QtBot) -> None:
 
 
 def test_what_vanishes_while_it_is_open_leads_back(xray: Xray) -> None:
-    xray.map.choose("mcp", "group:sqlite")
+    xray.map.choose("mcp", "group:mcp:sqlite")
     tile = xray.map.current()
     assert tile is not None
     xray.enter(xray.node(tile))
@@ -167,11 +167,44 @@ def panel(qtbot: QtBot, run: Any) -> Any:
 
 
 def test_a_server_is_switched_off_from_its_tile(panel: Any, qtbot: QtBot) -> None:
-    panel.xray.map.choose("mcp", "group:sqlite")
+    panel.xray.map.choose("mcp", "group:mcp:sqlite")
     (off, look) = panel.xray.buttons
     assert (off.text(), look.text()) == ("Switch the server off", "Look inside")
     off.click()
     qtbot.waitUntil(lambda: panel.servers.asked == [("sqlite", False)])
+
+
+def test_a_tool_and_a_skill_are_switched_off_from_their_tiles(
+    qtbot: QtBot, run: Any, panel: Any
+) -> None:
+    done: list[Any] = []
+    changed: list[bool] = []
+    panel.xray.acts.toolsChanged.connect(lambda: changed.append(True))
+
+    async def skills() -> list[SkillEntry]:
+        return [SkillEntry("report", "Writes reports.", 40, folder="report-style")]
+
+    async def set_skill(folder: str, on: bool) -> None:
+        done.append((folder, on))
+
+    async def set_tool(name: str, on: bool) -> None:
+        done.append((name, on))
+
+    vm = panel.xray.acts._vm
+    sources = ChatSources(skills=skills, set_skill=set_skill, set_tool=set_tool)
+    panel.xray.acts.bind(vm, sources)
+    listed = Item("skills", "report", 900, "skill:report", True, "skill:report")
+    panel.xray.set_breakdown(breakdown(items=[listed, item("tools", "Bash", 1900, "Bash")]))
+    assert panel.xray.map.choose("skills", "skill:report")
+    assert panel.xray.buttons[0].text() == "Unload skill"
+    panel.xray.buttons[0].click()
+    qtbot.waitUntil(lambda: len(changed) == 1)
+    assert panel.xray.map.choose("tools", "Bash")
+    assert panel.xray.buttons[0].text() == "Disable tool"
+    panel.xray.buttons[0].click()
+    qtbot.waitUntil(lambda: len(changed) == 2)
+    assert done == [("report-style", False), ("Bash", False)]
+    assert "recount" in vm.conversation.calls
 
 
 def test_what_is_no_row_of_the_chat_cannot_be_shown_there(panel: Any) -> None:

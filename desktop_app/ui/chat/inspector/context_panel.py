@@ -13,7 +13,14 @@ from PySide6.QtWidgets import (
 
 from desktop_app.core.context.types import Breakdown
 from desktop_app.ui.chat import figures
-from desktop_app.ui.chat.gauges import estimated_words, forecast_words, usage_of
+from desktop_app.ui.chat.gauges import (
+    drift_detail,
+    drift_words,
+    estimated_words,
+    forecast_basis,
+    forecast_words,
+    usage_of,
+)
 from desktop_app.ui.chat.sources import ChatSources
 from desktop_app.ui.chat.view_model import ChatViewModel
 from desktop_app.ui.i18n import tr
@@ -28,6 +35,18 @@ from .context_parts import Legend
 from .xray import Xray
 
 _LIST_MS = 250  # the map and the legend follow four times a second; the bar every frame
+
+
+def _noted(glyph: str) -> tuple[Label, QWidget]:
+    """A line of small words after a glyph."""
+    holder = QWidget()
+    row = QHBoxLayout(holder)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.setSpacing(theme().px(8))
+    row.addWidget(Glyph(glyph, "muted", 14), 0, Qt.AlignmentFlag.AlignTop)
+    words = Label("", role="small", tone="muted", wrap=True)
+    row.addWidget(words, 1)
+    return words, holder
 
 
 class ContextPanel(Live, QWidget):
@@ -74,18 +93,15 @@ class ContextPanel(Live, QWidget):
         self.gauge = ContextGauge(thick=8)
         column.addWidget(self.gauge)
         column.addSpacing(px(10))
-        self._forecast = QWidget()
-        line = QHBoxLayout(self._forecast)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(px(8))
-        line.addWidget(Glyph("timer", "muted", 14))
-        self.forecast = Label("", role="small", tone="muted", wrap=True)
-        line.addWidget(self.forecast, 1)
+        self.forecast, self._forecast = _noted("timer")
         column.addWidget(self._forecast)
         column.addSpacing(px(6))
         self.spark = Sparkline(lambda: tr("Tokens in the context over time"), height=24)
         column.addWidget(self.spark)
-        column.addSpacing(px(14))
+        column.addSpacing(px(4))
+        self.drift, self._drift = _noted("scale")
+        column.addWidget(self._drift)
+        column.addSpacing(px(12))
         self.xray = Xray()
         self.xray.acts.showRequested.connect(self.showRequested)
         self.xray.acts.tabRequested.connect(self.tabRequested)
@@ -136,6 +152,13 @@ class ContextPanel(Live, QWidget):
         words = forecast_words(breakdown)
         self.forecast.set_source(words)
         self._forecast.setVisible(bool(words))
+        self._forecast.setToolTip(forecast_basis(breakdown))
+        drift = drift_words(breakdown)
+        self.drift.set_source(drift)
+        notable = breakdown.drift is not None and breakdown.drift.notable
+        self.drift.set_tone("warning" if notable else "muted")
+        self._drift.setToolTip(drift_detail(breakdown))
+        self._drift.setVisible(bool(drift))
         if not self._later.isActive():
             self._later.start()
 

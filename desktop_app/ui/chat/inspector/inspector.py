@@ -60,6 +60,7 @@ class Inspector(Live, QWidget):
         self.tabs.changed.connect(self.show_tab)
         self.context.showRequested.connect(self._show_ref)
         self.context.tabRequested.connect(self.show_tab)
+        self.context.xray.acts.toolsChanged.connect(lambda: self._stale.add("tools"))
         self.files.mentionRequested.connect(self.mentionRequested)
         follow(self, setMinimumWidth="inspector-min", setMaximumWidth="inspector-max")
         self.tabs.set_tabs(

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Awaitable
+from dataclasses import replace
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QHBoxLayout, QListView, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from desktop_app.core.errors import SlipwayError
 from desktop_app.core.tasks import Tasks
-from desktop_app.ui.chat import figures, tool_words
-from desktop_app.ui.chat.sources import ChatSources, SkillEntry, ToolEntry, first_sentence
+from desktop_app.ui.chat import figures
+from desktop_app.ui.chat.sources import ChatSources, SkillEntry, ToolEntry
 from desktop_app.ui.errors import describe
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets.base import Live
-from desktop_app.ui.widgets.card import EmptyState
 from desktop_app.ui.widgets.labels import Label
-from desktop_app.ui.widgets.rows import Role
 from desktop_app.ui.widgets.toggles import SegmentedControl
 
 from .mcp_panel import McpPanel
-from .skills_panel import SkillsPanel, skill_list
+from .skills_panel import SkillsPanel
+from .tool_list import ToolList
 
 log = logging.getLogger(__name__)
 PARTS = ("tools", "servers", "skills")
@@ -39,21 +38,13 @@ class ToolsPanel(Live, QWidget):
         self._error: SlipwayError | None = None
         self._sources = ChatSources()
         self._tasks = Tasks(self._failed)
-        self.model = QStandardItemModel(self)
-        self.view = skill_list(QListView())
-        self.view.setModel(self.model)
+        self.tools = ToolList(self._why_empty)
         self.total = Label("", role="caption", tone="muted", wrap=True)
-        self._empty = EmptyState("wrench", lambda: tr("No tools"), self._why_empty)
         self.servers = McpPanel()
         self.skills = SkillsPanel()
         self.part = SegmentedControl(lambda: tr("What to show"))
         self._stack = QStackedWidget()
-        built_in = QWidget()
-        inner = QVBoxLayout(built_in)
-        inner.setContentsMargins(0, 0, 0, 0)
-        inner.addWidget(self.view, 1)
-        inner.addWidget(self._empty, 1)
-        for widget in (built_in, self.servers, self.skills):
+        for widget in (self.tools, self.servers, self.skills):
             self._stack.addWidget(widget)
         self._lay_out()
         self.part.set_choices(
@@ -66,6 +57,7 @@ class ToolsPanel(Live, QWidget):
         self.part.changed.connect(self.show_part)
         self.servers.changed.connect(self._count)
         self.skills.switched.connect(self._switch_skill)
+        self.tools.switched.connect(self._switch_tool)
         self.retranslate()
 
     def _lay_out(self) -> None:
@@ -111,17 +103,24 @@ class ToolsPanel(Live, QWidget):
             self._error = error
             self.retranslate()
             return
-        self._tools, self._skills, self._error = tools, skills, None
+        off = sources.tools_off()
+        self._tools = [replace(t, enabled=t.name not in off) for t in tools]
+        self._skills, self._error = skills, None
         self.retranslate()
 
     def _switch_skill(self, folder: str, on: bool) -> None:
-        self._tasks.start(self._switching(self._sources, folder, on), name="switch a skill")
+        sources = self._sources
+        self._tasks.start(self._switching(sources, sources.set_skill(folder, on)), name="skill")
 
-    async def _switching(self, sources: ChatSources, folder: str, on: bool) -> None:
+    def _switch_tool(self, name: str, on: bool) -> None:
+        sources = self._sources
+        self._tasks.start(self._switching(sources, sources.set_tool(name, on)), name="tool")
+
+    async def _switching(self, sources: ChatSources, work: Awaitable[None]) -> None:
         try:
-            await sources.set_skill(folder, on)
+            await work
         except SlipwayError as error:
-            log.warning("a skill could not be switched: %s", error)
+            log.warning("it could not be switched: %s", error)
         if sources is self._sources:
             await self._load(sources)
 
@@ -133,33 +132,17 @@ class ToolsPanel(Live, QWidget):
         await self.servers.close_tasks()
 
     def retranslate(self) -> None:
-        self.view.setAccessibleName(tr("Tools"))
-        self.model.clear()
-        self.view.setVisible(bool(self._tools))
-        self._empty.setVisible(not self._tools)
-        self._empty.text.retranslate()
-        for tool in self._tools:
-            self._add_tool(tool)
+        self.tools.show_tools(self._tools, live=self._sources.writable)
         self.skills.show_skills(self._skills)
         self._count()
 
     def _count(self) -> None:
         """What all of it costs: groups that are off cost nothing."""
         off = {group.name for group in self._sources.groups() if not group.active}
-        n = sum(t.tokens for t in self._tools)
+        n = sum(t.tokens for t in self._tools if t.enabled)
         n += sum(s.tokens for s in self._skills if s.problem is None and s.enabled)
         for server in self.servers.servers:
             if server.name not in off:
                 n += sum(self.servers.tokens(t) for t in server.tools if t.enabled)
         self.total.set_source(tr("{n} tokens in every request", n=figures.tokens(n)))
         self.total.setVisible(n > 0)
-
-    def _add_tool(self, tool: ToolEntry) -> None:
-        item = QStandardItem(tool.name)
-        item.setData(tool_words.icon(tool.name), Role.ICON)
-        item.setData(first_sentence(tool.description), Role.DETAIL)
-        item.setData(figures.tokens(tool.tokens), Role.TIME)
-        item.setData(True, Role.STRONG)
-        item.setToolTip(tool.description)
-        item.setData(f"{tool.name}, {tool.description}", Qt.ItemDataRole.AccessibleTextRole)
-        self.model.appendRow(item)

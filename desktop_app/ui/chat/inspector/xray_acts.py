@@ -32,8 +32,16 @@ def _server_off() -> str:
     return tr("Switch the server off")
 
 
+def _show_tools() -> str:
+    return tr("Show tools and skills")
+
+
 def _tool_off() -> str:
     return tr("Disable tool")
+
+
+def _skill_off() -> str:
+    return tr("Unload skill")
 
 
 def _show() -> str:
@@ -44,10 +52,12 @@ class XrayActs(QObject):
     """Knows the session, and what of its context can be changed.
 
     ``showRequested(ref)``: bring it into view in the chat; ``tabRequested(tab)``: another panel
-    of the inspector has what is wanted; ``failed(code, params)``."""
+    of the inspector has what is wanted; ``toolsChanged``: the lists there are old;
+    ``failed(code, params)``."""
 
     showRequested = Signal(str)
     tabRequested = Signal(str)
+    toolsChanged = Signal()
     failed = Signal(str, dict)
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -65,8 +75,6 @@ class XrayActs(QObject):
         if vm is None:
             return []
         why = "" if vm.writable else tr("This session can only be read")
-        if not why and vm.busy:
-            why = tr("The agent is at work; stop it first or wait")
         made = self._changing(node, vm, why)
         if node.item is not None and node.category not in ("system", "tools", "mcp", "skills"):
             made += self._looking(node.item.ref, vm)
@@ -74,14 +82,20 @@ class XrayActs(QObject):
 
     def _changing(self, node: Node, vm: ChatViewModel, why: str) -> list[TileAct]:
         category, ref = node.category, node.item.ref if node.item is not None else ""
-        server = node.key.removeprefix("group:") if node.key.startswith("group:") else ""
+        server = node.key.partition("group:mcp:")[2]
+        group = node.item.group if node.item is not None else ""
+        if skill := group.partition("skill:")[2]:
+            return [TileAct("off", "book-x", _skill_off, lambda: self._unload(skill), why)]
         match category:
             case "mcp" if server and self._sources.mcp is not None:
                 return [TileAct("off", "plug", _server_off, lambda: self._server_off(server), why)]
             case "mcp" if ref and self._sources.mcp is not None:
                 return [TileAct("off", "circle-off", _tool_off, lambda: self._mcp_off(ref), why)]
+            case "tools" if ref:
+                act = TileAct("off", "circle-off", _tool_off, lambda: self._own_off(ref), why)
+                return [act, self._tab("tools", _show_tools)]
             case "skills" | "tools":
-                return [self._tab("tools", lambda: tr("Show tools and skills"))]
+                return [self._tab("tools", _show_tools)]
             case "ledger":
                 return [self._tab("compactions", lambda: tr("Show compactions"))]
             case _:
@@ -100,6 +114,9 @@ class XrayActs(QObject):
         if (mcp := self._sources.mcp) is not None:
             self._start(mcp.set_enabled(name, False), "server off")
 
+    def _own_off(self, name: str) -> None:
+        self._start(self._sources.set_tool(name, False), "tool off")
+
     def _mcp_off(self, name: str) -> None:
         if (mcp := self._sources.mcp) is None:
             return
@@ -112,12 +129,25 @@ class XrayActs(QObject):
 
         self._start(work(), "tool off")
 
+    def _unload(self, name: str) -> None:
+        sources, vm = self._sources, self._vm
+
+        async def work() -> None:
+            for skill in await sources.skills():
+                if skill.name == name:
+                    await sources.set_skill(skill.folder, False)
+            if vm is not None and vm.conversation is not None:
+                await vm.conversation.recount()
+
+        self._start(work(), "skill off")
+
     def _start(self, work: Awaitable[object], name: str) -> None:
         async def guarded() -> None:
             try:
                 await work
             except SlipwayError as error:
                 self.failed.emit(error.code, error.params)
+            self.toolsChanged.emit()
 
         self._tasks.start(guarded(), name=name)
 

@@ -1,13 +1,13 @@
 """The context as a tree: the window, its categories, what each holds. No Qt, no words.
 
-Categories always add up to what is used; what a breakdown does not list one by one (it lists the
-biggest things only) is the rest of its category.
+Every level adds up to the one above: what a breakdown does not list one by one (it lists the
+biggest things only) is one node with what is too small to be shown.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from heapq import nlargest
 
 from desktop_app.core.context.types import CATEGORIES, Breakdown, Item
@@ -46,68 +46,40 @@ class Node:
 def tree(breakdown: Breakdown) -> Node:
     """The used part of the window."""
     by_category: dict[str, list[Item]] = {name: [] for name in CATEGORIES}
-    for item in breakdown.items:
-        by_category[item.category].append(item)
-    listed = sum(i.tokens for i in breakdown.items if not i.measured)
-    open_rest = max(0, breakdown.total - breakdown.measured - listed)
-    unlisted = {
-        name: max(0, n - sum(i.tokens for i in by_category[name]))
-        for name, n in breakdown.parts.items()
-    }
-    spread = min(1.0, open_rest / max(1, sum(unlisted.values())))
-    made = [
-        _category(name, breakdown.parts.get(name, 0), by_category[name], unlisted[name], spread)
-        for name in CATEGORIES
-        if breakdown.parts.get(name, 0) > 0
-    ]
+    for item in (*breakdown.items, *breakdown.rest):
+        if item.tokens > 0 and item.category in by_category:
+            by_category[item.category].append(item)
+    made = [_category(name, found) for name, found in by_category.items() if found]
     return _branch("window", "", made)
 
 
-def _category(name: str, tokens: int, items: list[Item], rest: int, spread: float) -> Node:
+def _category(name: str, items: list[Item]) -> Node:
     groups: dict[str, list[Item]] = {}
     for item in items:
-        groups.setdefault(group_of(item), []).append(item)
-    if len(groups) == 1 or name != "mcp":
-        leaves = _leaves(name, items)
-    else:
-        leaves = [
-            _branch(f"group:{key}", name, _leaves(name, found)) for key, found in groups.items()
-        ]
-    if rest > 0:
-        leaves = _with_rest(name, leaves, rest, round(rest * spread))
-    node = _branch(name, name, leaves)
-    return replace(node, tokens=tokens, estimated=min(tokens, node.estimated))
-
-
-def group_of(item: Item) -> str:
-    """The MCP server of a tool; empty for anything else."""
-    return item.label.partition(": ")[0] if item.category == "mcp" else ""
+        groups.setdefault(item.group, []).append(item)
+    if name != "mcp":
+        return _branch(name, name, _leaves(name, items))
+    made = [_branch(f"group:{key}", name, _leaves(name, found)) for key, found in groups.items()]
+    return _branch(name, name, made)
 
 
 def _leaves(category: str, items: Sequence[Item]) -> list[Node]:
     """The biggest things one by one, what is left as one."""
-    keep = nlargest(SHOWN, items, key=lambda i: i.tokens) if len(items) > SHOWN else items
+    single = [i for i in items if i.count == 1]
+    keep = nlargest(SHOWN, single, key=lambda i: i.tokens)
     seen: dict[str, int] = {}
     made: list[Node] = []
-    for item in sorted(keep, key=lambda i: -i.tokens):
+    for item in keep:
         nth = seen[item.ref] = seen.get(item.ref, -1) + 1
         key = f"{item.ref}#{nth}" if nth else item.ref
         made.append(Node(key, category, item.tokens, 0 if item.measured else item.tokens, item))
-    if len(items) > len(made):
-        kept = {id(i) for i in keep}
-        small = [i for i in items if id(i) not in kept]
+    kept = {id(i) for i in keep}
+    small = [i for i in items if id(i) not in kept]
+    if small:
         tokens = sum(i.tokens for i in small)
-        open_tokens = sum(i.tokens for i in small if not i.measured)
-        made.append(Node(REST, category, tokens, open_tokens, count=len(small)))
+        unsure = sum(i.tokens for i in small if not i.measured)
+        made.append(Node(REST, category, tokens, unsure, count=sum(i.count for i in small)))
     return made
-
-
-def _with_rest(category: str, leaves: list[Node], rest: int, estimated: int) -> list[Node]:
-    for place, node in enumerate(leaves):
-        if node.key == REST:
-            both = replace(node, tokens=node.tokens + rest, estimated=node.estimated + estimated)
-            return [*leaves[:place], both, *leaves[place + 1 :]]
-    return [*leaves, Node(REST, category, rest, estimated, count=0)]
 
 
 def _branch(key: str, category: str, children: Sequence[Node]) -> Node:
@@ -130,10 +102,8 @@ def tiles(root: Node, breakdown: Breakdown, *, whole: bool) -> list[Tile]:
         inner = child.children if not root.category and child.children else (child,)
         found += [_tile(n) for n in inner]
     if whole and not root.category:
-        limits = breakdown.limits
-        free = max(0, limits.window - breakdown.total - limits.reserve)
-        found.append(Tile("reserve", "reserve", "", limits.reserve))
-        found.append(Tile("free", "free", "", free))
+        found.append(Tile("reserve", "reserve", "", breakdown.limits.reserve))
+        found.append(Tile("free", "free", "", breakdown.free))
     return found
 
 

@@ -49,11 +49,9 @@ def node_name(node: Node) -> str:
     if node.item is not None:
         return visible(item_name(node.item))[0]
     if node.key in (REST, ALL):
-        if node.count > 0:
-            return trn("{n} smaller", "{n} smaller", node.count)
-        return tr("Not listed one by one")
+        return trn("{n} smaller", "{n} smaller", node.count)
     if node.key.startswith("group:"):
-        return visible(node.key.removeprefix("group:"))[0]
+        return visible(node.key.removeprefix("group:mcp:"))[0]
     return category_name(node.category)
 
 
