@@ -21,20 +21,24 @@ from .catalog import (
     SessionSummary,
     WorkspacesChanged,
 )
-from .errors import SessionError, SlipwayError, WorkspaceError
+from .errors import SessionError, SlipwayError
 from .events import Event, RunFinished, RunParked, RunStarted, TitleChanged, ToolFinished
 from .ids import new_id, now_us
+from .machines import Machines
 from .mcp.manager import McpManager
 from .mcp.runner import Runner
 from .models.library import ModelLibrary
 from .models.registry import DEFAULT_MODEL, Models
 from .paths import Paths, ensure
+from .places import part
+from .secrets import Secrets
 from .sessions.appdb import AppDb, Placement
 from .sessions.base import SessionKey
 from .sessions.index import Hit, Index
 from .sessions.sqlite import SqliteJournalStore
-from .shelf import LISTED, STATE_CODES, USER, Shelf, tools
+from .shelf import LISTED, USER, Shelf, tools, why_not
 from .tasks import Tasks
+from .workspaces.local_workspace import LocalWorkspace
 
 log = logging.getLogger(__name__)
 
@@ -59,9 +63,11 @@ class Slipway(Shelf):
     """See the module. Safe to use from one event loop."""
 
     def __init__(self, paths: Paths, db: AppDb, index: Index, on_error: Any) -> None:
-        super().__init__(paths, db, index)
+        secrets = Secrets()
+        super().__init__(paths, db, index, secrets)
         self.models = Models()
-        self.library = ModelLibrary(paths.config / "models.json", self.models)
+        self.library = ModelLibrary(paths.config / "models.json", self.models, secrets=secrets)
+        self.machines = Machines(self)
         self.default_model = DEFAULT_MODEL
         self.store = SqliteJournalStore(paths.data / "journals")
         self._tasks = Tasks(on_error)
@@ -92,7 +98,7 @@ class Slipway(Shelf):
 
     async def _catch_up(self) -> None:
         if await self.index.rebuild(self.store):
-            self._tell(WorkspacesChanged())
+            self.tell(WorkspacesChanged())
 
     # -- workspaces ----------------------------------------------------------------------------
 
@@ -104,7 +110,7 @@ class Slipway(Shelf):
                 conversation = await asyncio.shield(opening)
                 if isinstance(conversation, SessionConversation) and conversation.mcp is not None:
                     await conversation.mcp.reload()
-        self._tell(WorkspacesChanged(workspace_id))
+        self.tell(WorkspacesChanged(workspace_id))
 
     async def forget_workspace(self, workspace_id: str) -> None:
         """Take it out of the list: its folder and its sessions' journals stay."""
@@ -113,12 +119,16 @@ class Slipway(Shelf):
                 await self.close_conversation(key)
                 del opening
         await self.db.forget_workspace(workspace_id)
-        workspace = self._workspaces.pop(workspace_id, None)
-        if workspace is not None:
-            await workspace.close()
-        self._tell(WorkspacesChanged(workspace_id))
+        await self.manager.close(workspace_id)
+        self.tell(WorkspacesChanged(workspace_id))
 
     # -- sessions ------------------------------------------------------------------------------
+
+    def _servers(self, workspace: LocalWorkspace, key: SessionKey) -> McpManager | None:
+        """The MCP servers of a session. What a container declares never runs on this computer."""
+        if workspace.info.backend != "local":
+            return None
+        return McpManager(workspace, self._mcp, key.agent_id, key.session_id)
 
     async def placement(self, key: SessionKey) -> Placement:
         """Where a session belongs; KeyError when it is not known."""
@@ -132,22 +142,25 @@ class Slipway(Shelf):
         row = await self.db.workspace(workspace_id)
         workspace = await self._workspace(row)
         if workspace.info.state in ("missing", "unreadable", "error"):
-            raise WorkspaceError(STATE_CODES[workspace.info.state], path=row.folder)
+            raise why_not(workspace)
         key = SessionKey(USER, agent_id, new_id())
-        config = {
+        config: dict[str, Any] = {
             "workspace_id": workspace_id,
             "folder": row.folder,
             "model": self.default_model,
             "agent_name": "Assistant",
             "mode": "default" if row.trusted else "explore",
         }
+        if row.backend != "local":  # enough to list it again, should the catalogue be lost
+            kept = {row.backend: part(row.config, row.backend)}
+            config["workspace"] = {"backend": row.backend, "name": row.name, "config": kept}
         journal = await self.store.create(key, config)
         await journal.close()
         placed = Placement(key, workspace_id, created_us=now_us())
         await self.db.place(placed)
         await self.index.place([placed])
         await self.db.use_workspace(workspace_id)
-        self._tell(SessionsChanged(workspace_id, key.session_id))
+        self.tell(SessionsChanged(workspace_id, key.session_id))
         return key
 
     async def continue_session(self, key: SessionKey) -> SessionKey:
@@ -239,7 +252,7 @@ class Slipway(Shelf):
                 self.models.get,
                 self.default_model,
                 await workspace.list_tools(),
-                McpManager(workspace, self._mcp, key.agent_id, key.session_id),
+                self._servers(workspace, key),
                 infos=self.models.info,
             )
             conversation = await SessionConversation.open(journal, setting, self._tasks)
@@ -249,7 +262,7 @@ class Slipway(Shelf):
         conversation.listen(lambda event: self._heard(key, placed.workspace_id, event))
         if conversation.activity == "parked":
             self._live[key] = "parked"
-            self._tell(SessionsChanged(placed.workspace_id, key.session_id))
+            self.tell(SessionsChanged(placed.workspace_id, key.session_id))
         return conversation
 
     @property
@@ -275,7 +288,7 @@ class Slipway(Shelf):
                 return
             case _:
                 return
-        self._tell(SessionsChanged(workspace_id, key.session_id))
+        self.tell(SessionsChanged(workspace_id, key.session_id))
 
     async def _settle(self, key: SessionKey, workspace_id: str) -> None:
         opening = self._open.get(key)
@@ -285,12 +298,12 @@ class Slipway(Shelf):
                 await self.index.refresh(conversation.log.journal)
             except SessionError as error:
                 log.info("a session's row could not be refreshed: %s", error)
-        self._tell(SessionsChanged(workspace_id, key.session_id))
+        self.tell(SessionsChanged(workspace_id, key.session_id))
 
     async def _retitle(self, key: SessionKey, workspace_id: str, title: str) -> None:
         await self.db.set_title(key, title)
         await self.index.place([await self.db.placement(key)])
-        self._tell(SessionsChanged(workspace_id, key.session_id))
+        self.tell(SessionsChanged(workspace_id, key.session_id))
 
     async def rename_session(self, key: SessionKey, title: str) -> None:
         conversation = await self.conversation(key)
@@ -329,12 +342,12 @@ class Slipway(Shelf):
             await workspace.purge_session(agent_id=key.agent_id, session_id=key.session_id)
         except (SlipwayError, KeyError) as error:
             log.info("offloads of a purged session stay: %s", error)
-        self._tell(SessionsChanged(placed.workspace_id, key.session_id))
+        self.tell(SessionsChanged(placed.workspace_id, key.session_id))
 
     async def _replaced(self, key: SessionKey) -> None:
         placed = await self.db.placement(key)
         await self.index.place([placed])
-        self._tell(SessionsChanged(placed.workspace_id, key.session_id))
+        self.tell(SessionsChanged(placed.workspace_id, key.session_id))
 
     async def search(self, text: str, workspace_id: str | None = None) -> list[Hit]:
         """Places in all sessions that have every word of ``text``."""
@@ -361,9 +374,8 @@ class Slipway(Shelf):
         left = [*await self._openings.close(seconds), *await self._tasks.close(seconds)]
         await self._mcp.close()
         await self.library.close()
-        for workspace in self._workspaces.values():
-            await workspace.close()
-        self._workspaces.clear()
+        await self.manager.close_all()
+        await self.places.close()
         await self.index.close()
         await self.db.close()
         return left

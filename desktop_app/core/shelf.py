@@ -24,16 +24,20 @@ from .catalog import (
 from .errors import SlipwayError, WorkspaceError
 from .ids import new_id, now_us
 from .paths import Paths
+from .places import Places, part
 from .resources import path as resource
+from .secrets import Secrets
 from .sessions.appdb import AppDb, WorkspaceRow
 from .sessions.base import SessionKey
 from .sessions.index import Index, SessionRow
 from .workspaces.base import Generation, WorkspaceInfo
 from .workspaces.local_workspace import LocalWorkspace
+from .workspaces.manager import WorkspaceManager
 
 log = logging.getLogger(__name__)
 
 USER = "local"  # the person at this computer, as AgentScope's user_id
+OPENING = 8  # workspaces that a list opens at the same time
 LISTED = 500  # sessions of a workspace that a tree shows; the Sessions page shows all
 
 STATE_CODES = {
@@ -41,6 +45,17 @@ STATE_CODES = {
     "unreadable": "workspace.unreadable",
     "error": "workspace.failed",
 }
+
+
+def why_not(workspace: LocalWorkspace) -> WorkspaceError:
+    """Why nothing can be done in a workspace whose state says so. A machine's own reason comes
+    before "did not open"."""
+    info = workspace.info
+    params = {key: value for key, value in info.params.items() if key != "code"}
+    if info.state == "error" and info.backend != "local":
+        return WorkspaceError(str(info.params.get("code")), retryable=True, **params)
+    reason = str(info.params.get("code", ""))
+    return WorkspaceError(STATE_CODES[info.state], path=info.folder, reason=reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +83,12 @@ class FolderReport:
 class Shelf:
     """See the module. Safe to use from one event loop."""
 
-    def __init__(self, paths: Paths, db: AppDb, index: Index) -> None:
+    def __init__(self, paths: Paths, db: AppDb, index: Index, secrets: Secrets) -> None:
         self.paths = paths
         self.db = db
         self.index = index
-        self._workspaces: dict[str, LocalWorkspace] = {}
+        self.places = Places(paths, secrets, tools)
+        self.manager: WorkspaceManager[LocalWorkspace] = WorkspaceManager(self._opened, ttl=None)
         self._told: dict[str, str] = {}  # workspace id -> the state that listeners know
         self._live: dict[SessionKey, SessionState] = {}
         self._listeners: list[Callable[[CatalogEvent], None]] = []
@@ -82,18 +98,27 @@ class Shelf:
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
-    def _tell(self, event: CatalogEvent) -> None:
+    def tell(self, event: CatalogEvent) -> None:
+        """Tell everybody who listens."""
         for listener in list(self._listeners):
             listener(event)
 
     async def list_workspaces(self) -> list[WorkspaceSummary]:
         """All workspaces in the person's order, each with its newest sessions."""
-        rows = await self.db.workspaces()
-        return [await self._summary(row) for row in rows]
+        turn = asyncio.Semaphore(OPENING)
+
+        async def one(row: WorkspaceRow) -> WorkspaceSummary:
+            async with turn:
+                return await self._summary(row)
+
+        return list(await asyncio.gather(*(one(row) for row in await self.db.workspaces())))
 
     async def _summary(self, row: WorkspaceRow) -> WorkspaceSummary:
-        workspace = await self._workspace(row)
         sessions = [self._session_summary(r) for r in await self.index.rows(row.id, limit=LISTED)]
+        try:
+            workspace = await self._workspace(row)
+        except WorkspaceError as error:  # of a kind that another version knows: listed with why
+            return WorkspaceSummary(_closed(row, error), tuple(sessions))
         if workspace.info.foreign and workspace.info.state in ("ready", "readonly"):
             ours = [*await self.db.placements(row.id), *await self.db.placements(trashed=True)]
             known = {placed.key.session_id for placed in ours}
@@ -110,25 +135,20 @@ class Shelf:
             row.key, row.workspace_id, row.title, row.last_us or row.created_us, state, row.pinned
         )
 
-    async def _workspace(self, row: WorkspaceRow) -> LocalWorkspace:
-        workspace = self._workspaces.get(row.id)
-        if workspace is None:
-            workspace = LocalWorkspace(
-                row.folder or str(self.paths.data / "workspaces" / row.id),
-                id=row.id,
-                name=row.name,
-                trusted=row.trusted,
-                tools=tools,
-            )
-            for agent_id, folders in skills_off(row.config).items():
-                workspace.set_skills_off(agent_id, folders)
-            self._workspaces[row.id] = workspace
-            await workspace.initialize()
+    async def _opened(self, workspace_id: str) -> LocalWorkspace:
+        row = await self.db.workspace(workspace_id)
+        workspace = await self.places.make(row)
+        for agent_id, folders in skills_off(row.config).items():
+            workspace.set_skills_off(agent_id, folders)
+        await workspace.initialize()
         return workspace
+
+    async def _workspace(self, row: WorkspaceRow) -> LocalWorkspace:
+        return await self.manager.get_workspace(row.id)
 
     async def workspace(self, workspace_id: str) -> LocalWorkspace:
         """The opened workspace; KeyError for an id that is not there."""
-        return await self._workspace(await self.db.workspace(workspace_id))
+        return await self.manager.get_workspace(workspace_id)
 
     async def refresh_workspace(self, workspace_id: str) -> WorkspaceInfo:
         """Look at a workspace again: deleted, moved, back."""
@@ -136,13 +156,13 @@ class Shelf:
         before = workspace.info
         info = await workspace.refresh()
         if info != before:
-            self._tell(WorkspacesChanged(workspace_id))
+            self.tell(WorkspacesChanged(workspace_id))
         return info
 
     async def look_again(self, workspace_ids: Sequence[str]) -> None:
         """Notice folders that went away or came back; cheap enough for every few seconds."""
         for workspace_id in workspace_ids:
-            workspace = self._workspaces.get(workspace_id)
+            workspace = self.manager.cached(workspace_id)
             if workspace is None:
                 continue
             if await workspace.changed():
@@ -156,7 +176,7 @@ class Shelf:
         former = self._told.get(workspace_id)
         self._told[workspace_id] = state
         if former is not None and former != state:
-            self._tell(WorkspacesChanged(workspace_id))
+            self.tell(WorkspacesChanged(workspace_id))
 
     async def inspect_folder(self, folder: str) -> FolderReport:
         """What opening ``folder`` would find. WorkspaceError when it cannot be read."""
@@ -167,7 +187,7 @@ class Shelf:
             await probe.initialize()
             info = probe.info
             if info.state in ("missing", "unreadable", "error"):
-                raise WorkspaceError(STATE_CODES[info.state], path=path)
+                raise why_not(probe)
             would = await probe.would_run()
             return FolderReport(
                 path,
@@ -198,7 +218,7 @@ class Shelf:
         workspace = await self._workspace(row)
         workspace.set_trusted(row.trusted)
         info = await workspace.refresh()
-        self._tell(WorkspacesChanged(row.id))
+        self.tell(WorkspacesChanged(row.id))
         return info
 
     async def make_demo(self) -> str:
@@ -230,19 +250,33 @@ class Shelf:
         off[agent_id] = mine if enabled else [*mine, folder]
         await self.db.put_workspace(replace(row, config={**row.config, "skills_off": off}))
         (await self.workspace(workspace_id)).set_skills_off(agent_id, off[agent_id])
-        self._tell(WorkspacesChanged(workspace_id))
+        self.tell(WorkspacesChanged(workspace_id))
 
     async def rename_workspace(self, workspace_id: str, name: str) -> None:
         await self.db.rename_workspace(workspace_id, name)
         (await self.workspace(workspace_id)).set_name(name)
-        self._tell(WorkspacesChanged(workspace_id))
+        self.tell(WorkspacesChanged(workspace_id))
+
+
+def _closed(row: WorkspaceRow, error: WorkspaceError) -> WorkspaceInfo:
+    return WorkspaceInfo(
+        id=row.id,
+        name=row.name,
+        backend=row.backend,
+        folder=row.folder or "",
+        root=row.root or "",
+        generation="C",
+        trusted=row.trusted,
+        foreign=False,
+        state="error",
+        params={**error.params, "code": error.code},
+    )
 
 
 def skills_off(config: Mapping[str, Any]) -> dict[str, list[str]]:
     """By agent, the directories of skills that are switched off, from a workspace's config."""
     kept: dict[str, list[str]] = {}
-    part: Any = config.get("skills_off")
-    for agent_id, folders in (cast(dict[str, Any], part) if isinstance(part, dict) else {}).items():
+    for agent_id, folders in part(config, "skills_off").items():
         listed = cast(list[Any], folders) if isinstance(folders, list) else []
         kept[agent_id] = [name for name in listed if isinstance(name, str)]
     return kept

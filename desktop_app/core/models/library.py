@@ -19,6 +19,7 @@ from .catalogue import Known, look_up
 from .definitions import Definitions, ModelDefinition
 from .discovery import Found, discover
 from .provider import Connections, ProviderModel
+from .providers import Wire
 from .registry import Models
 
 TRY_TOKENS = 256  # of the answer to a trial; models that think need some to say anything
@@ -171,7 +172,7 @@ class ModelLibrary:
     async def warm(self, model_ids: Iterable[str]) -> None:
         """Start what calls of these models need, so that the first begins at once. Never raises."""
         for wire in {m.spec.wire for m in self.file.models if m.id in {*model_ids}}:
-            await self.connections.warm(wire)
+            await self.connections.warm(cast(Wire, wire))
 
     async def close(self) -> None:
         """End calls, let go of connections."""

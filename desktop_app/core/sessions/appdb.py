@@ -382,8 +382,24 @@ async def _placement_of(
         folder = str(body.get("folder") or "")
         name = folder.rstrip("/").rpartition("/")[2] or folder
         row = WorkspaceRow(placed.workspace_id, name, folder=folder) if folder else None
-        return placed, row
+        return placed, _machine_of(placed.workspace_id, body) or row
     except SessionError:
         return Placement(key, workspace_id=""), None
     finally:
         await journal.close()
+
+
+def _machine_of(workspace_id: str, body: dict[str, Any]) -> WorkspaceRow | None:
+    """The row of a workspace that is no folder, from what the first record says of it."""
+    found: Any = body.get("workspace")
+    if not isinstance(found, dict):
+        return None
+    said = cast(dict[str, Any], found)
+    config: Any = said.get("config")
+    return WorkspaceRow(
+        workspace_id,
+        str(said.get("name") or workspace_id),
+        str(said.get("backend") or "local"),
+        str(body.get("folder") or "") or None,
+        config=cast(dict[str, Any], config) if isinstance(config, dict) else {},
+    )

@@ -30,6 +30,18 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         "",
         "retry",
     ),
+    "workspace.kind": (
+        mark("A workspace of an unknown kind"),
+        mark("“{name}” is of the kind “{kind}”, which this version of Slipway does not know."),
+        mark("Update Slipway. Its sessions are kept and can be read."),
+        "",
+    ),
+    "workspace.no_machine": (
+        mark("This workspace has no machine"),
+        mark("“{name}” is a folder of this computer: there is nothing to start or stop."),
+        "",
+        "",
+    ),
     "backend.closed": (
         mark("The workspace is closed"),
         mark("It was closed while something still ran in it."),

@@ -139,8 +139,8 @@ def test_every_tool_describes_itself() -> None:
 def test_parameters_are_those_that_models_know() -> None:
     wanted = {
         "Bash": "command description timeout run_in_background",
-            "BashOutput": "id wait until",
-            "BashStop": "id",
+        "BashOutput": "id wait until",
+        "BashStop": "id",
         "Read": "file_path offset limit pages",
         "Write": "file_path content",
         "Edit": "file_path old_string new_string replace_all",

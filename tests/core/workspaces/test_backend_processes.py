@@ -214,7 +214,7 @@ async def test_a_mark_finds_what_a_dead_program_left_and_nothing_else(tmp_path: 
 
 async def test_what_is_run_carries_the_mark_that_was_given(backend: Backend) -> None:
     async with aclosing(backend.run(["sh", "-c", "echo $SLIPWAY_RUN"], mark="m1")) as events:
-        first = [event async for event in events][0]
+        first = await anext(events)
     assert isinstance(first, OutputChunk)
     assert first.data == b"m1\n"
 

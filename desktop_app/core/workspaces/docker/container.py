@@ -165,6 +165,19 @@ class Container:
         await self._do("delete", force=True, v=True)
         self._found = ""
 
+    async def written(self) -> int | None:
+        """Bytes in the container's own layer: what goes when it is removed; 0 without one."""
+        found = await self.find()
+        if found is None:
+            return 0
+        client = await self.engine.client()
+        try:
+            sized = await client.containers.container(found["Id"]).show(size=1)
+        except Exception as error:
+            raise told(error, self.engine) from error
+        size: Any = sized.get("SizeRw")
+        return int(size) if isinstance(size, int) else None
+
     async def gateway_port(self) -> int | None:
         """The port of this computer that leads to the gateway; None when none is published."""
         found = await self.find()

@@ -8,6 +8,7 @@ from contextlib import aclosing
 from typing import Any
 
 from desktop_app.core.errors import WorkspaceError
+from desktop_app.core.workspaces.base import WorkspaceInfo
 from desktop_app.core.workspaces.remote.channel import Channel
 from desktop_app.core.workspaces.remote.managed import (
     Machine,
@@ -103,7 +104,16 @@ class DockerWorkspace(ManagedWorkspace):
     async def _discard(self) -> None:
         await (await self.container()).remove()
 
-    async def rebuild(self) -> None:
+    def set_spec(self, spec: DockerSpec) -> None:
+        """Other settings, for the next container; the one there is stays as it was made."""
+        self.spec = spec
+        if self._made is not None:
+            self._made.spec = spec
+
+    async def loss(self) -> tuple[int | None, str]:
+        return await (await self.container()).written(), self.spec.mount
+
+    async def rebuild(self) -> WorkspaceInfo:
         """A new container from a new image, as the spec says now. What is only in the old one is
         gone; the caller asked."""
         async with self._changing:
@@ -111,7 +121,7 @@ class DockerWorkspace(ManagedWorkspace):
             container = await self.container()
             if await container.find() is not None:
                 await container.remove()
-        await self.start()
+        return await self.start()
 
     async def usage(self) -> AsyncGenerator[Usage]:
         async with aclosing((await self.container()).usage()) as items:

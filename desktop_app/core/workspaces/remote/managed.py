@@ -115,6 +115,10 @@ class ManagedWorkspace(LocalWorkspace):
     async def _discard(self) -> None: ...
 
     @abstractmethod
+    async def loss(self) -> tuple[int | None, str]:
+        """Bytes that are only in the machine (None: unknown), and the folder whose files stay."""
+
+    @abstractmethod
     def usage(self) -> AsyncGenerator[Usage]:
         """Measurements as they come, about one a second, until the machine is down."""
 

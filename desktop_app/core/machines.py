@@ -1,0 +1,85 @@
+"""What a person does with the machines of workspaces: makes, starts, stops, removes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from .catalog import WorkspacesChanged
+from .errors import WorkspaceError
+from .ids import new_id, now_us
+from .shelf import Shelf
+from .workspaces.base import WorkspaceInfo
+from .workspaces.docker.spec import DockerSpec
+from .workspaces.docker.workspace import DockerWorkspace
+from .workspaces.remote.managed import ManagedWorkspace
+
+Verb = Literal["start", "pause", "stop", "rebuild", "remove"]
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What removing or rebuilding a machine would take away for ever. ``bytes`` is what was written
+    in it, None when the engine does not say; ``kept`` is the folder whose files stay."""
+
+    bytes: int | None
+    kept: str = ""
+
+    @property
+    def nothing(self) -> bool:
+        return self.bytes == 0
+
+
+class Machines:
+    """Of the workspaces that ``shelf`` keeps. Every change is told to its listeners."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self._shelf = shelf
+
+    async def of(self, workspace_id: str) -> ManagedWorkspace | None:
+        """The workspace when it has a machine; None for a folder."""
+        workspace = await self._shelf.workspace(workspace_id)
+        return workspace if isinstance(workspace, ManagedWorkspace) else None
+
+    async def _needed(self, workspace_id: str) -> ManagedWorkspace:
+        found = await self.of(workspace_id)
+        if found is None:
+            raise WorkspaceError("workspace.no_machine", name=workspace_id)
+        return found
+
+    async def create_docker(self, name: str, spec: DockerSpec) -> WorkspaceInfo:
+        """A new workspace in a container; nothing is started yet. WorkspaceError ``docker.spec``,
+        ``docker.mount``."""
+        row_id = new_id()
+        row = await self._shelf.places.docker_row(row_id, name, spec)
+        await self._shelf.db.put_workspace(replace(row, last_used_us=now_us()))
+        workspace = await self._shelf.workspace(row_id)
+        self._shelf.tell(WorkspacesChanged(row_id))
+        return workspace.info
+
+    async def set_docker(self, workspace_id: str, spec: DockerSpec) -> WorkspaceInfo:
+        """Other settings for a workspace; they hold from the next container on (``rebuild``)."""
+        old = await self._shelf.db.workspace(workspace_id)
+        row = await self._shelf.places.docker_row(workspace_id, old.name, spec)
+        config = {**old.config, **row.config}
+        await self._shelf.db.put_workspace(replace(old, folder=row.folder, config=config))
+        workspace = await self._needed(workspace_id)
+        if isinstance(workspace, DockerWorkspace):
+            workspace.set_spec(spec)
+        self._shelf.tell(WorkspacesChanged(workspace_id))
+        return workspace.info
+
+    async def do(self, workspace_id: str, verb: Verb) -> WorkspaceInfo:
+        """Change a machine's state. Cancelling a start or rebuild leaves what was made for the next
+        time. WorkspaceError with the engine's reason."""
+        workspace = await self._needed(workspace_id)
+        try:
+            return await getattr(workspace, verb)()
+        finally:
+            self._shelf.tell(WorkspacesChanged(workspace_id))
+
+    async def loss(self, workspace_id: str) -> Loss:
+        """What ``remove`` and ``rebuild`` would take away. Sessions and their history are in the
+        program's own folder and stay in any case."""
+        workspace = await self._needed(workspace_id)
+        return Loss(*await workspace.loss())

@@ -1,0 +1,86 @@
+"""Workspaces by kind: what a row of the catalogue stands for.
+
+A folder on this computer, a Docker container; each kind says how its row becomes a workspace. Rows
+hold no secret: values of environment variables are with the other secrets, by workspace.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from .errors import WorkspaceError
+from .paths import Paths
+from .secrets import Secrets
+from .sessions.appdb import WorkspaceRow
+from .workspaces.docker.engines import Engines
+from .workspaces.docker.spec import DockerSpec
+from .workspaces.docker.workspace import DockerWorkspace
+from .workspaces.local_workspace import LocalWorkspace
+
+
+class Places:
+    """Makes workspaces. ``tools`` gives the tool objects of one."""
+
+    def __init__(self, paths: Paths, secrets: Secrets, tools: Callable[[], list[Any]]) -> None:
+        self._paths = paths
+        self._secrets = secrets
+        self._tools = tools
+        self.engines = Engines()
+
+    async def make(self, row: WorkspaceRow) -> LocalWorkspace:
+        """The workspace of a row, not opened. WorkspaceError ``workspace.kind`` for a kind that
+        this version does not know."""
+        common: dict[str, Any] = {"id": row.id, "name": row.name, "trusted": row.trusted}
+        match row.backend:
+            case "local":
+                folder = row.folder or str(self._paths.data / "workspaces" / row.id)
+                return LocalWorkspace(folder, tools=self._tools, **common)
+            case "docker":
+                spec = DockerSpec.of(part(row.config, "docker"), await self.environment(row.id))
+                return DockerWorkspace(spec, self.engines.engine, tools=self._tools, **common)
+            case other:
+                raise WorkspaceError("workspace.kind", kind=other, name=row.name)
+
+    async def environment(self, workspace_id: str) -> dict[str, str]:
+        """The environment variables that a person gave a workspace."""
+        try:
+            found: Any = json.loads(await self._secrets.get(_environment(workspace_id)) or "{}")
+        except ValueError:
+            return {}
+        if not isinstance(found, dict):
+            return {}
+        return {str(key): str(value) for key, value in cast(dict[Any, Any], found).items()}
+
+    async def keep_environment(self, workspace_id: str, env: Mapping[str, str]) -> None:
+        """Keep them; an empty one forgets what was kept."""
+        name = _environment(workspace_id)
+        if env:
+            await self._secrets.put(name, json.dumps(dict(env)))
+        elif await self._secrets.get(name):
+            await self._secrets.remove(name)
+
+    async def docker_row(self, row_id: str, name: str, spec: DockerSpec) -> WorkspaceRow:
+        """A row for a new Docker workspace; its environment is kept. WorkspaceError
+        ``docker.spec``, ``docker.mount``."""
+        spec.check()
+        if spec.mount and not await asyncio.to_thread(Path(spec.mount).is_dir):
+            raise WorkspaceError("docker.mount", retryable=True, path=spec.mount)
+        await self.keep_environment(row_id, spec.env)
+        config = {"docker": spec.kept()}
+        return WorkspaceRow(row_id, name, "docker", spec.mount or None, trusted=True, config=config)
+
+    async def close(self) -> None:
+        await self.engines.close()
+
+
+def _environment(workspace_id: str) -> str:
+    return f"workspace {workspace_id} environment"
+
+
+def part(config: Mapping[str, Any], name: str) -> dict[str, Any]:
+    value: Any = config.get(name)
+    return cast(dict[str, Any], value) if isinstance(value, dict) else {}

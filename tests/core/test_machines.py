@@ -1,0 +1,146 @@
+"""One conversation, wherever it runs: the same script gives the same results in a folder and in a
+container; and what a person does with a container's workspace."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from desktop_app.core.catalog import WorkspacesChanged
+from desktop_app.core.errors import WorkspaceError
+from desktop_app.core.events import Event, RunParked, ToolFinished
+from desktop_app.core.models.scripted import Call, Say, ScriptedModel
+from desktop_app.core.paths import paths
+from desktop_app.core.service import Slipway
+from desktop_app.core.workspaces.base import WorkspaceInfo
+from desktop_app.core.workspaces.docker.spec import DockerSpec
+from tests.helpers.docker import base_image, engine_or_skip, remove_leftovers
+from tests.helpers.sessions import collect
+
+SCRIPT = [
+    [Call("Write", {"file_path": "notes/plan.md", "content": "# Plan\n\nfirst café\nsecond\n"})],
+    [Call("Read", {"file_path": "notes/plan.md"})],
+    [
+        Call(
+            "Edit",
+            {"file_path": "notes/plan.md", "old_string": "second", "new_string": "zweite 第二"},
+        )
+    ],
+    [Call("Grep", {"pattern": "zweite", "output_mode": "content"})],
+    [Call("Glob", {"pattern": "**/*.md"})],
+    [Call("Bash", {"command": "cat notes/plan.md | wc -l; pwd | xargs basename | wc -l; exit 3"})],
+    [Call("Read", {"file_path": "missing.txt"})],
+    [Call("Write", {"file_path": "../outside.txt", "content": "x"})],
+    [Say("Done.")],
+]
+
+
+@pytest.fixture
+async def service(tmp_path: Path) -> AsyncIterator[Slipway]:
+    failures: list[str] = []
+    made = await Slipway.open(
+        paths(tmp_path / "home"), on_error=lambda name, error: failures.append(f"{name}: {error}")
+    )
+    model = ScriptedModel(SCRIPT)
+    made.models.add(model.info, lambda: model)
+    made.default_model = model.info.id
+    yield made
+    ids = [row.id for row in await made.db.workspaces() if row.backend == "docker"]
+    assert await made.close() == []
+    assert failures == []
+    for workspace_id in ids:
+        await asyncio.to_thread(remove_leftovers, workspace_id)
+
+
+async def a_workspace(service: Slipway, kind: str, tmp_path: Path) -> WorkspaceInfo:
+    if kind == "local":
+        (tmp_path / "ws").mkdir()
+        return await service.add_folder(str(tmp_path / "ws"), trusted=True)
+    await engine_or_skip().close()
+    spec = DockerSpec(base_image=base_image(), network=False, env={"GREETING": "hello there"})
+    return await service.machines.create_docker("in a box", spec)
+
+
+@pytest.mark.parametrize("kind", ["local", "docker"])
+async def test_one_script_gives_the_same_results(
+    service: Slipway, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLIPWAY_KEYRING", "none")
+    info = await a_workspace(service, kind, tmp_path)
+    key = await service.new_session(info.id)
+    conversation = await service.conversation(key)
+    await conversation.set_mode("bypass")
+    events: list[Event] = await collect(conversation.send("Make a plan"))
+    results = [event for event in events if isinstance(event, ToolFinished)]
+    told = [(r.state, json.dumps(r.result.model_dump()["output"], sort_keys=True)) for r in results]
+    assert [state for state, _ in told] == [
+        *("success", "success", "success", "success", "success"),
+        *("error", "error"),
+    ]
+    assert any(isinstance(e, RunParked) for e in events)  # out of the workspace is asked
+    assert "first caf" in told[1][1]
+    assert "notes/plan.md" in told[4][1]
+    assert "4\\n1\\n" in told[5][1]
+    for _, text in told:  # no path of either place
+        assert str(tmp_path) not in text
+        assert "/workspace" not in text
+
+
+async def test_docker_workspace_is_listed_without_being_started(
+    service: Slipway, tmp_path: Path
+) -> None:
+    info = await a_workspace(service, "docker", tmp_path)
+    told: list[WorkspacesChanged] = []
+    service.listen(lambda event: told.append(event))  # type: ignore[arg-type]
+    (listed,) = await service.list_workspaces()
+    assert (listed.info.backend, listed.info.state) == ("docker", "stopped")
+    started = await service.machines.do(info.id, "start")
+    assert started.state == "ready"
+    assert WorkspacesChanged(info.id) in told
+    workspace = await service.workspace(info.id)
+    result = await workspace.get_backend().exec(["sh", "-c", "echo $GREETING"])
+    assert result.stdout == b"hello there\n"
+
+
+async def test_docker_environment_is_not_in_the_catalogue(service: Slipway, tmp_path: Path) -> None:
+    info = await a_workspace(service, "docker", tmp_path)
+    row = await service.db.workspace(info.id)
+    assert row.config["docker"]["env"] == ["GREETING"]
+    assert "hello there" not in json.dumps(row.config)
+
+
+async def test_docker_removal_tells_what_would_be_lost(service: Slipway, tmp_path: Path) -> None:
+    info = await a_workspace(service, "docker", tmp_path)
+    assert (await service.machines.loss(info.id)).nothing
+    await service.machines.do(info.id, "start")
+    workspace = await service.workspace(info.id)
+    await workspace.get_backend().write("big.bin", b"x" * 500_000)
+    loss = await service.machines.loss(info.id)
+    assert loss.bytes is not None
+    assert loss.bytes >= 500_000
+    await service.machines.do(info.id, "remove")
+    assert (await service.machines.loss(info.id)).nothing
+    assert [ws.info.id for ws in await service.list_workspaces()] == [info.id]  # the row stays
+
+
+async def test_a_folder_has_no_machine(service: Slipway, tmp_path: Path) -> None:
+    info = await a_workspace(service, "local", tmp_path)
+    assert await service.machines.of(info.id) is None
+    with pytest.raises(WorkspaceError) as raised:
+        await service.machines.do(info.id, "stop")
+    assert raised.value.code == "workspace.no_machine"
+
+
+async def test_a_workspace_of_a_later_version_is_listed_with_why(
+    service: Slipway, tmp_path: Path
+) -> None:
+    from desktop_app.core.sessions.appdb import WorkspaceRow
+
+    await service.db.put_workspace(WorkspaceRow("later", "Later", "hologram"))
+    await a_workspace(service, "local", tmp_path)
+    states = {ws.info.name: ws.info.state for ws in await service.list_workspaces()}
+    assert states == {"Later": "error", "ws": "ready"}
