@@ -23,11 +23,14 @@ from desktop_app.core.state import AgentState
 from .accounting import Accounting
 from .applying import apply
 from .build import Envelope, build, compaction_part
-from .ledger import Note
+from .delta import Delta
+from .draft import Draft
+from .ledger_text import all_items, render
 from .limits import resolve
-from .plan import Draft, Planner
+from .noting import add_notes
+from .plan import Planner, cannot_fit
 from .preview import preview_rows
-from .summary import Notes, write_notes
+from .summary import write_notes
 from .types import Breakdown, Choices, CompactionRecord, LedgerItem, PreviewRow, Trigger
 
 # A person who asked for it is told when the model failed; a window that is full cannot wait.
@@ -60,7 +63,7 @@ class Proposal:
     @cached_property
     def items(self) -> tuple[LedgerItem, ...]:
         """All of the ledger after it, closed items too."""
-        return tuple(self.draft.ledger.all_items())
+        return tuple(all_items(self.draft.ledger))
 
     @property
     def rejected(self) -> list[tuple[str, str]]:
@@ -104,7 +107,8 @@ def check_fits(breakdown: Breakdown) -> None:
 
 class Compactor:
     """Makes proposals for one session. ``where`` is the offload as the agent can read it;
-    ``model`` None leaves the ledger alone; ``mask_first`` False always writes a summary."""
+    ``model`` None leaves the ledger alone. ``mask_first``: old results give way before anything is
+    summarised; by default only without a model, which could not tell what it is not shown."""
 
     def __init__(
         self,
@@ -113,13 +117,13 @@ class Compactor:
         envelope: Envelope,
         *,
         where: str = "context.jsonl",
-        mask_first: bool = True,
+        mask_first: bool | None = None,
     ) -> None:
         self._model = model
         self._accounting = accounting
         self._envelope = envelope
         self._where = where
-        self._mask_first = mask_first
+        self._mask_first = model is None if mask_first is None else mask_first
 
     async def propose(
         self,
@@ -138,14 +142,15 @@ class Compactor:
         started = time.monotonic()
         state = state.model_copy(update={"context": list(state.context)})
         account = self._accounting.fork()
-        planner = Planner(account, self._envelope, self._where)
+        choices = choices or Choices()
+        planner = Planner(account, self._envelope, self._where, choices)
         room = self._allowance() if self._model is not None else 0
         mask = self._mask_first and trigger not in WAITING
-        draft = await asyncio.to_thread(planner.draft, state, room, mask, trigger == "manual")
+        draft = await asyncio.to_thread(planner.draft, state, room, mask, trigger)
         notes, rejected = None, list[tuple[str, str]]()
         if draft.tier == 2 and self._model is not None and draft.covered:
             try:
-                notes = await self._notes(self._model, planner, draft)
+                notes = await self._notes(self._model, planner, draft, choices.focus)
             except ContextError as error:
                 if trigger in WAITING:
                     raise
@@ -159,24 +164,27 @@ class Compactor:
             trigger,
             before,
             started,
-            choices or Choices(),
+            choices,
         )
 
     def _allowance(self) -> int:
         """Tokens that a model's notes may take."""
-        return max(200, min(1500, int(0.06 * self._accounting.limits.usable)))
+        return max(200, min(2500, int(0.08 * self._accounting.limits.usable)))
 
-    async def _notes(self, model: ChatModel, planner: Planner, draft: Draft) -> Notes:
+    async def _notes(self, model: ChatModel, planner: Planner, draft: Draft, focus: str) -> Delta:
         prompt = await asyncio.to_thread(planner.leaving, draft)
+        known = [i.text for i in draft.ledger.items]
         # The notes are the whole answer here, so they take the place of the reserve.
         usable = int(0.98 * min(planner.account.limits.window, resolve(model.info).window))
-        return await write_notes(model, prompt, planner.account, self._allowance(), usable)
+        return await write_notes(
+            model, prompt, planner.account, self._allowance(), usable, focus, known
+        )
 
     def _finish(
         self,
         planner: Planner,
         draft: Draft,
-        notes: Notes | None,
+        notes: Delta | None,
         rejected: list[tuple[str, str]],
         trigger: Trigger,
         before: Breakdown | None,
@@ -185,14 +193,15 @@ class Compactor:
     ) -> Proposal:
         """Render, check, and put the record together. CPU only; runs off the loop."""
         ledger, limits = draft.ledger, planner.account.limits
+        rejected = [*draft.rejected, *rejected]
         usage: dict[str, Any] | None = None
         if notes is not None:
-            ledger.notes.append(Note(gen=ledger.gen, text=notes.text))
+            add_notes(ledger, notes)
             rejected += notes.rejected
             usage = notes.usage.model_dump() if notes.usage else None
         if draft.tier == 2:
-            rejected += planner.trim_notes(ledger)
-            ledger.render(self._where)
+            rejected += planner.refit(draft)
+            render(ledger, self._where)
         record = CompactionRecord(
             gen=ledger.gen,
             trigger=trigger,
@@ -247,7 +256,7 @@ def _check(before: Breakdown, after: Breakdown, draft: Draft, trigger: Trigger) 
     if after.total >= before.total:
         raise ContextError("compaction.not_smaller", before=before.total, after=after.total)
     if after.upper > limits.usable:
-        raise ContextError("compaction.cannot_fit", needed=after.upper, usable=limits.usable)
+        raise cannot_fit(before, after.upper)
     reached = after.upper <= limits.mark(limits.target)
     if trigger != "manual" and not reached and after.total > WORTH * before.total:
         raise ContextError("compaction.not_smaller", before=before.total, after=after.total)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
 
 from desktop_app.core.errors import ContextError
 from desktop_app.core.messages import Msg
@@ -22,100 +21,47 @@ from .build import (
     task_lines,
     whole_summary,
 )
-from .ledger import FILES, Ledger, ledger_from
+from .chosen import Chosen
+from .draft import Draft
+from .ledger import FILES, Ledger, Room, ledger_from
+from .ledger_text import render
 from .masking import Mask, old_masks, squeeze
+from .offloading import offload
 from .tokens import FRAME
-from .types import Breakdown
+from .types import Breakdown, Choices, Trigger
 
 KEEP = 0.25  # of W: the newest steps stay in this, counting the conversation alone
+KEEP_LEAST = 0.08  # of W: before they get less, what gives way in the ledger does
 KEEP_BY_HAND = 0.3  # of the conversation, when a person asks for less than the marks would
-SAID = 0.15  # of W: the person's earlier messages
-NOTES = 0.10  # of W: notes of all compactions together
-ROUNDS = 8
-
-
-@dataclass(slots=True)
-class Draft:
-    """A plan on ``state``. ``places`` are the messages that leave whole, ``front`` the one whose
-    first ``front_blocks`` blocks leave; masks are placed as in ``state``."""
-
-    state: AgentState
-    before: Breakdown
-    ledger: Ledger
-    tier: int
-    places: list[int] = field(default_factory=list[int])
-    front: int | None = None
-    front_blocks: int = 0
-    masks: list[Mask] = field(default_factory=list[Mask])
-    covered: list[Msg] = field(default_factory=list[Msg])
-    until: list[Msg] = field(default_factory=list[Msg])  # all up to the cut, in the prompt's order
-    offloaded: list[Msg] = field(default_factory=list[Msg])
-    written: list[Any] | None = None  # how far the offload reaches, in the state as it is
-    dropped: frozenset[str] = frozenset()  # ids that a person leaves out of the prompt
-    rejected: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
-
-    @property
-    def gone(self) -> set[int]:
-        """``places`` for looking up."""
-        return set(self.places)
-
-    def summary_text(self) -> str:
-        """``AgentState.summary`` after it. Masking alone leaves the summary as it is."""
-        if self.tier == 1:
-            return summary_text(self.state)
-        return whole_summary(self.ledger.pinned, self.ledger.history)
-
-    def covered_blocks(self) -> dict[str, list[str]]:
-        if self.front is None:
-            return {}
-        msg = self.state.context[self.front]
-        return {msg.id: [b.id for b in msg.content[: self.front_blocks]]}
-
-    def gone_from(self, message: int) -> int:
-        """How many first blocks of a message leave."""
-        return self.front_blocks if message == self.front else 0
-
-    def mask_entries(self) -> list[dict[str, Any]]:
-        return [
-            {
-                "message": self.state.context[m.message].id,
-                "block": m.block - self.gone_from(m.message),
-                "text": m.text,
-            }
-            for m in self.masks
-        ]
-
-    def undo_data(self) -> dict[str, Any]:
-        """What ``applying.undo`` needs."""
-        return {
-            "messages": [m.model_dump() for m in self.covered],
-            "outputs": [
-                {
-                    "message": self.state.context[m.message].id,
-                    "block": m.block - self.gone_from(m.message),
-                    "former": m.former.model_dump(),
-                }
-                for m in self.masks
-            ],
-            "former": {"summary": _plain(self.state), "part": compaction_part(self.state)},
-            "written": self.written,
-        }
-
-
-def _plain(state: AgentState) -> Any:
-    if isinstance(state.summary, str):
-        return state.summary
-    return [b.model_dump() for b in state.summary]
+ROUNDS = 14
+FREES = 0.1  # of W: an automatic compaction that frees less comes again at once
+FREES_LEAST = 2000  # tokens; on small windows a fifth of W
+PATIENT: frozenset[Trigger] = frozenset({"danger", "resume", "model_switch"})
+# What gives way, in this order, when the ledger is too long: narratives, lines of results, facts,
+# old decisions, the list of files, then the person's older messages by reference. Shares of W:
+# said, found, notes, seen; then the share of the files that are listed one by one.
+LEVELS = (
+    (0.15, 0.20, 0.04, 0.04, 1.0),
+    (0.15, 0.18, 0.0, 0.02, 1.0),
+    (0.15, 0.08, 0.0, 0.0, 0.7),
+    (0.15, 0.02, 0.0, 0.0, 0.3),
+    (0.08, 0.01, 0.0, 0.0, 0.0),
+    (0.02, 0.0, 0.0, 0.0, 0.0),
+)
+GAVE_WAY = ("notes", "lines of results", "facts", "decisions", "files", "messages")
 
 
 class Planner:
     """Plans on one account (a fork: the session's own sums stay untouched). All of it is pure
     computing and may run in a thread."""
 
-    def __init__(self, account: Accounting, envelope: Envelope, where: str) -> None:
+    def __init__(
+        self, account: Accounting, envelope: Envelope, where: str, choices: Choices | None = None
+    ) -> None:
         self.account = account
         self._envelope = envelope
         self._where = where
+        self._choices = choices or Choices()
 
     def _raw(self, tokens: float) -> float:
         """Raw tokens whose upper bound is ``tokens``."""
@@ -124,25 +70,46 @@ class Planner:
     def _share(self, share: float) -> float:
         return self._raw(share * self.account.limits.usable)
 
-    def draft(self, state: AgentState, notes: int, mask: bool, by_hand: bool) -> Draft:
+    def draft(self, state: AgentState, notes: int, mask: bool, trigger: Trigger) -> Draft:
         """The plan: ``notes`` tokens are left free for a model; ``mask`` tries tier 1 first.
-        ContextError ``compaction.not_smaller`` when there is nothing to take away."""
+
+        ContextError ``compaction.not_smaller`` when there is too little to take away,
+        ``compaction.cannot_fit`` when what may not leave is over W: both before a model is asked.
+        """
         before = self.account.breakdown(build(self._envelope, state))
         pricer = self.account.pricer
         found = atoms(state.context, pricer)
+        chosen = Chosen.of(self._choices, state.context, found)
         fixed = sum(p.raw for p in pricer.envelope(self._envelope))
         talk = sum(a.raw for a in found)
         target = self._raw(self.account.limits.mark(self.account.limits.target))
         if mask:
             masks = old_masks(state.context, found, self.account.limits, pricer, self._where)
+            masks = [m for m in masks if not chosen.stays(m.former)]
             freed = sum(m.freed for m in masks)
             if masks and fixed + self._head(state) + talk - freed <= target:
                 draft = Draft(state, before, self._ledger(state), tier=1, masks=masks)
-                return self._placed(draft, found, Cut(0), None)
+                return self._placed(draft, found, Cut(0), None, chosen)
         keep = self._share(KEEP)
-        if by_hand:
+        if trigger == "manual":
             keep = min(keep, KEEP_BY_HAND * talk)
-        return self._tier2(state, before, found, fixed + self._raw(notes), target, keep)
+        draft, total = self._tier2(
+            state, before, found, fixed + self._raw(notes), target, keep, chosen
+        )
+        self._worth(before, total - self._raw(notes), trigger)
+        return draft
+
+    def _worth(self, before: Breakdown, raw: float, trigger: Trigger) -> None:
+        """Whether a plan of so many raw tokens is worth it, before anybody is asked for notes."""
+        limits = before.limits
+        after = self.account.upper(raw)
+        if after > limits.usable:
+            raise cannot_fit(before, int(after))
+        freed = before.upper - after
+        least = max(FREES * limits.usable, min(FREES_LEAST, 0.2 * limits.usable))
+        waits = trigger in PATIENT and before.upper <= limits.usable
+        if freed <= 0 or (waits and freed < least and after > limits.mark(limits.target)):
+            raise ContextError("compaction.not_smaller", before=before.upper, after=int(after))
 
     def _head(self, state: AgentState) -> float:
         return self.account.pricer.texts.count(summary_text(state))
@@ -155,34 +122,47 @@ class Planner:
         fixed: float,
         target: float,
         keep: float,
-    ) -> Draft:
-        """Less and less is kept until the whole reaches the target; then the person's earlier
-        messages are shortened too. What is smallest is returned when nothing reaches it."""
+        chosen: Chosen,
+    ) -> tuple[Draft, float]:
+        """The newest steps are kept down to a floor, then the ledger gives way level by level, then
+        the newest steps too. What is smallest is returned, with its raw tokens, when nothing
+        reaches the target."""
         best: tuple[float, Draft] | None = None
-        said, shown = SAID, max(8, min(FILES, self.account.limits.usable // 400))
+        level, least = 0, self._share(KEEP_LEAST)
         for _ in range(ROUNDS):
             atoms_now, masks = self._squeezed(state, found, max(keep, self._raw(400)))
             cut = cut_for(atoms_now, max(0.0, keep))
-            kept = sum(a.raw for a in cut.kept(atoms_now))
-            draft = Draft(state, before, self._ledger(state), tier=2)
-            draft.masks, draft.ledger.shown = masks, shown
-            self._placed(draft, atoms_now, cut, said)
+            draft = Draft(state, before, self._ledger(state), tier=2, masks=masks)
+            self._placed(draft, atoms_now, cut, level, chosen)
+            kept = self._kept(draft, found)
             total = fixed + self._rendered(draft.ledger) + kept
             if best is None or total < best[0]:
                 best = (total, draft)
             if total <= target:
                 break
-            if keep > 0:
+            if keep > least:
+                keep = max(least, min(keep, kept) - (total - target))
+            elif level + 1 < len(LEVELS):
+                level += 1
+            elif keep > 0:
                 keep = 0.0 if keep < 0.02 * target else max(0.0, keep - max(total - target, 1))
             else:
-                said, shown = said / 2, shown // 2
-        draft = best[1] if best else None
+                break
+        total, draft = best if best else (0.0, None)
         if draft is None or not (draft.covered or draft.masks):
             raise ContextError("compaction.not_smaller", before=before.total, after=before.total)
         if not draft.covered:  # only the newest step was shortened: the summary stays as it is
             only = Draft(state, before, self._ledger(state), tier=1, masks=draft.masks)
-            return self._placed(only, found, Cut(0), None)
-        return draft
+            return self._placed(only, found, Cut(0), None, chosen), total
+        return draft, total
+
+    def _kept(self, draft: Draft, found: Sequence[Atom]) -> float:
+        """Raw tokens of what stays live."""
+        gone = draft.gone
+        stays = [
+            a for a in found if a.message not in gone and a.start >= draft.gone_from(a.message)
+        ]
+        return sum(a.raw for a in stays) - sum(m.freed for m in draft.masks)
 
     def _squeezed(
         self, state: AgentState, found: list[Atom], keep: float
@@ -206,12 +186,33 @@ class Planner:
 
     def _rendered(self, ledger: Ledger) -> float:
         count = self.account.pricer.texts.counter.count
-        ledger.render(self._where)
+        render(ledger, self._where)
         return count(ledger.pinned) + count(ledger.history) + 2 * FRAME
 
-    def _placed(self, draft: Draft, found: Sequence[Atom], cut: Cut, said: float | None) -> Draft:
-        """Fill in what leaves, the ledger of it and the offload."""
+    def room(self, level: int) -> Room:
+        """What a ledger may take at a level of giving way, in raw tokens."""
+        said, found, notes, seen, files = LEVELS[level]
+        shown = max(8, min(FILES, self.account.limits.usable // 400))
+        return Room(
+            said=self._share(said),
+            found=self._share(found),
+            notes=self._share(notes),
+            seen=self._share(seen),
+            shown=round(files * shown),
+        )
+
+    def _placed(
+        self,
+        draft: Draft,
+        found: Sequence[Atom],
+        cut: Cut,
+        level: int | None,
+        chosen: Chosen,
+    ) -> Draft:
+        """Fill in what leaves, the ledger of it and the offload. ``level`` None for tier 1."""
         context, ledger = draft.state.context, draft.ledger
+        draft.dropped = self._choices.drop
+        draft.rejected = list(chosen.rejected)
         if cut.first < len(found):
             if found[cut.first].start > 0:
                 draft.front, draft.front_blocks = found[cut.first].message, found[cut.first].start
@@ -219,7 +220,9 @@ class Planner:
             # All of a reply that may go on: its message stays, empty, for what comes.
             draft.front, draft.front_blocks = len(context) - 1, len(context[-1].content)
         gone = {a.message for a in cut.covered(found)} - {draft.front}
-        draft.places = sorted(gone)
+        if draft.front in chosen.stay:
+            draft.front, draft.front_blocks = None, 0
+        draft.places = sorted((gone - chosen.stay) | (chosen.leave - {draft.front}))
         draft.covered = [context[p] for p in draft.places]
         if draft.front is not None:
             msg = context[draft.front]
@@ -228,56 +231,40 @@ class Planner:
             draft.until = [*context[: draft.front], front]
         elif cut.first:
             draft.until = context[: found[cut.first - 1].message + 1]
-        draft.masks = [m for m in draft.masks if not self._leaves(draft, m)]
-        count = self.account.pricer.texts.count
-        if draft.tier == 2:
-            ledger.absorb(draft.covered, count)
-            ledger.tasks = task_lines(open_tasks(draft.state))
-            _name_latest(ledger, context, found, cut)
-            if said is not None:
-                ledger.fit_said(self._share(said), count, self._where)
+        draft.until = [m for m in draft.until if m.id not in self._choices.drop]
+        draft.masks = [
+            *chosen.masks(self._where, draft, self.account.pricer),
+            *(m for m in draft.masks if not draft.leaves(m) and not chosen.decided(m.former)),
+        ]
+        if level is not None:
+            self._fill(draft, found, cut, level, chosen)
         if draft.front is not None:
             ledger.cut = context[draft.front].id
-        elif ledger.cut not in {m.id for n, m in enumerate(context) if n not in gone}:
+        elif ledger.cut not in {m.id for n, m in enumerate(context) if n not in draft.gone}:
             ledger.cut = None
-        self._offload(draft)
+        offload(draft)
         return draft
 
-    def _leaves(self, draft: Draft, mask: Mask) -> bool:
-        if mask.message in draft.places:
-            return True
-        return mask.message == draft.front and mask.block < draft.front_blocks
-
-    def _offload(self, draft: Draft) -> None:
-        """What goes to ``context.jsonl``: everything up to the last block that leaves or is masked
-        and is not there yet, so that the file holds the messages in their order even where a
-        request stays live behind what it led to."""
-        context = draft.state.context
-        start = _place(context, draft.ledger.written)
-        ends = [(p, len(context[p].content)) for p in draft.places]
-        if draft.front is not None:
-            ends.append((draft.front, draft.front_blocks))
-        ends += [(m.message, m.block + 1) for m in draft.masks]
-        end = max([start, *ends])
-        for place in range(start[0], min(end[0] + 1, len(context))):
-            msg = context[place]
-            first = start[1] if place == start[0] else 0
-            last = end[1] if place == end[0] else len(msg.content)
-            if first < last:
-                content = msg.content[first:last]  # a copy: the message itself may go on growing
-                draft.offloaded.append(msg.model_copy(update={"content": content}))
-        draft.written = [context[end[0]].id, end[1]] if end[0] < len(context) else None
-        draft.ledger.written = self._carried(draft, end)
-
-    def _carried(self, draft: Draft, end: tuple[int, int]) -> list[Any] | None:
-        """The end of the offload in terms of the state after the compaction."""
-        gone = set(draft.places)
-        context = draft.state.context
-        for place in range(end[0], len(context)):
-            if place not in gone:
-                blocks = end[1] - draft.gone_from(place) if place == end[0] else 0
-                return [context[place].id, max(0, blocks)]
-        return None
+    def _fill(
+        self, draft: Draft, found: Sequence[Atom], cut: Cut, level: int, chosen: Chosen
+    ) -> None:
+        """The ledger of what leaves."""
+        ledger, context = draft.ledger, draft.state.context
+        count = self.account.pricer.texts.count
+        ledger.absorb(chosen.absorbed(draft.covered), count)
+        draft.rejected += chosen.change(ledger)
+        ledger.tasks = task_lines(open_tasks(draft.state))
+        gone = draft.gone
+        live = [
+            m.model_copy(update={"content": m.content[draft.gone_from(n) :]})
+            for n, m in enumerate(context)
+            if n not in gone
+        ]
+        ledger.open_lists(live)
+        _name_latest(ledger, context, found, cut)
+        ledger.fit(self.room(level), count, self._where)
+        draft.level = level
+        draft.rejected += [(part, "no_room") for part in GAVE_WAY[: level + 1 if level else 0]]
 
     def leaving(self, draft: Draft) -> Prompt:
         """The prompt up to the cut: what a model that writes notes is shown."""
@@ -285,16 +272,27 @@ class Planner:
         prompt = build(self._envelope, state)
         return replace(prompt, messages=prompt.messages[: prompt.stable])
 
-    def trim_notes(self, ledger: Ledger) -> list[tuple[str, str]]:
-        """Drop the oldest notes that are beyond their budget; they stay in the journal."""
+    def refit(self, draft: Draft) -> list[tuple[str, str]]:
+        """Bring the ledger into its room again after a model added to it, and drop the oldest
+        narratives that are beyond theirs; all of it stays in the journal."""
+        ledger, room = draft.ledger, self.room(draft.level)
         count = self.account.pricer.texts.count
+        ledger.fit(room, count, self._where)
         dropped: list[tuple[str, str]] = []
-        while len(ledger.notes) > 1 and sum(count(n.text) for n in ledger.notes) > self._share(
-            NOTES
-        ):
-            old = ledger.notes.pop(0)
-            dropped.append((f"notes {old.gen}", "budget"))
+        while ledger.notes and sum(count(n.text) for n in ledger.notes) > room.notes:
+            dropped.append((f"notes {ledger.notes.pop(0).gen}", "budget"))
         return dropped
+
+
+def cannot_fit(before: Breakdown, needed: int) -> ContextError:
+    """The refusal: what is needed at least, and who takes it."""
+    return ContextError(
+        "compaction.cannot_fit",
+        needed=needed,
+        usable=before.limits.usable,
+        parts={k: v for k, v in before.parts.items() if v},
+        items=[(i.category, i.label, i.tokens) for i in before.items[:8]],
+    )
 
 
 def _name_latest(ledger: Ledger, context: Sequence[Msg], found: Sequence[Atom], cut: Cut) -> None:
@@ -305,11 +303,3 @@ def _name_latest(ledger: Ledger, context: Sequence[Msg], found: Sequence[Atom], 
         return
     leaves = last < cut.first and last != cut.request
     ledger.latest = context[found[last].message].id if leaves else None
-
-
-def _place(context: Sequence[Msg], written: list[Any] | None) -> tuple[int, int]:
-    if written:
-        for place, msg in enumerate(context):
-            if msg.id == written[0]:
-                return place, min(int(written[1]), len(msg.content))
-    return 0, 0

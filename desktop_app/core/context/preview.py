@@ -8,8 +8,8 @@ from desktop_app.core.messages import Msg, ToolResultBlock
 
 from .accounting import Accounting
 from .build import from_iteration, from_user, summary_text
+from .draft import Draft
 from .iterations import Iteration, iterations
-from .plan import Draft
 from .pricing import Piece
 from .tokens import FRAME
 from .types import Category, Fate, PreviewRow

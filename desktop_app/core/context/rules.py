@@ -1,4 +1,4 @@
-"""Sentences in which a person sets a rule, found by their cue words, kept byte for byte.
+"""Sentences in which a person sets a rule, or takes one back, kept byte for byte.
 
 A deterministic projection of what the person wrote, in English and Chinese: no model sees it on
 the way. Over-finding costs a few tokens; a rule that is missed is still in the person's message.
@@ -8,19 +8,54 @@ from __future__ import annotations
 
 import re
 
+from .entities import entities
+from .types import Modality
+
 _SENTENCE = re.compile(
     r"[^.!?。！？；;\n]*(?:[.!?;](?=[^\s\"')\]])[^.!?。！？；;\n]*)*[.!?。！？；;]*\n?"
 )
 _CUE = re.compile(
     r"\b(?:must|mustn't|never|always|only|do not|don't|don’t|does not|cannot|can't|should not"
     r"|shouldn't|avoid|keep|make sure|ensure|no more than|at most|at least|without|unless"
-    r"|from now on|remember|important|forbidden|not allowed|required|require|except)\b"
+    r"|from now on|remember|important|forbidden|not allowed|required|require|except|prefer"
+    r"|hands off|off[- ]limits|(?:leave|let) \S+(?: \S+){0,3} alone|leave it alone|stick to"
+    r"|insist|no longer|under no circumstances|instead of)\b"
     r"|必须|必需|不要|不得|不能|不可|不许|不准|不允许|不应|禁止|严禁|切勿|请勿|勿|只能|只准|只许|仅限|仅能"
-    r"|务必|一定要|保持|保留|确保|从现在起|以后都|记住|牢记|注意|除非|至多|至少|不超过|不少于"
-    r"|(?<![分特区级类个性判识差鉴告离辨有])别(?![的人名处墅样致扭])",
+    r"|务必|一定要|保持|保留|确保|从现在起|以后都|记住|牢记|注意|除非|至多|至少|不超过|不少于|尽量|最好|优先"
+    r"|(?<![分特区级类个性判识差鉴告离辨有])别(?![的人名处墅样致扭家])",
+    re.IGNORECASE,
+)
+_BACK = re.compile(
+    r"\bforget (?:what|that|about|the|my)\b|\b(?:is|are|was|were) (?:now )?(?:lifted|withdrawn"
+    r"|cancell?ed|void|over|obsolete)\b|\bno longer (?:holds?|applies|apply|needed|necessary"
+    r"|required|valid)\b|\bnever ?mind\b|\bscratch that\b|\bI take (?:that|it|this) back\b"
+    r"|\b(?:you|we) (?:may|can) (?:now|again)\b|\b(?:drop|lift|cancel|ignore) (?:the|that|this|my)"
+    r"(?: \S+){0,2} (?:rule|restriction|requirement|ban|limit|instruction)"
+    r"|取消了?|作废|不再需要|不用(?:管|再)|解除|收回|不算数|不作数|失效",
+    re.IGNORECASE,
+)
+_MUST_NOT = re.compile(
+    r"\b(?:must ?n[o']t|mustn't|never|do not|don't|don’t|cannot|can't|should not|shouldn't"
+    r"|forbidden|not allowed|hands off|off[- ]limits|alone|no longer|under no circumstances)\b"
+    r"|不要|不得|不能|不可|不许|不准|不允许|不应|禁止|严禁|切勿|请勿|勿"
+    r"|(?<![分特区级类个性判识差鉴告离辨有])别(?![的人名处墅样致扭家])",
+    re.IGNORECASE,
+)
+_SHOULD = re.compile(r"\b(?:prefer|avoid|remember|important|keep)\b|尽量|最好|优先|注意", re.I)
+_MUST = re.compile(
+    r"\b(?:must|always|only|make sure|ensure|required?|from now on|insist|no more than|at most"
+    r"|at least|unless|stick to)\b|必须|必需|只能|只准|只许|仅限|仅能|务必|一定要|确保"
+    r"|从现在起|以后都",
     re.IGNORECASE,
 )
 _FENCE = re.compile(r"^(```|~~~)", re.MULTILINE)
+_COMMON = frozenset(
+    re.findall(
+        r"\w+",
+        "the and for that this with what said about rule restriction from into not you your are "
+        "was its any all never always must only please forget over lifted longer mind",
+    )
+)
 PASTED = 40  # rules taken from one pasted text at most
 
 
@@ -39,15 +74,54 @@ def _outside_fences(text: str) -> list[str]:
     return parts
 
 
-def rules_in(text: str, *, pasted: bool = False) -> list[str]:
-    """Sentences of ``text`` that set a rule, in order, each an exact piece of it without the space
-    around it. ``pasted`` text yields at most ``PASTED``."""
+def sentences(text: str) -> list[str]:
+    """The sentences of ``text`` outside fenced code, each an exact piece of it without the space
+    around it."""
     found: list[str] = []
     for part in _outside_fences(text):
-        for match in _SENTENCE.finditer(part):
-            sentence = match.group().strip()
-            if sentence and sentence not in found and _CUE.search(sentence):
-                found.append(sentence)
-                if pasted and len(found) >= PASTED:
-                    return found
+        found += [s for m in _SENTENCE.finditer(part) if (s := m.group().strip())]
     return found
+
+
+def rules_in(text: str, *, pasted: bool = False) -> list[str]:
+    """Sentences of ``text`` that set a rule or take one back, in order, each once. ``pasted`` text
+    yields at most ``PASTED``."""
+    found: list[str] = []
+    for sentence in sentences(text):
+        if sentence not in found and (_CUE.search(sentence) or _BACK.search(sentence)):
+            found.append(sentence)
+            if pasted and len(found) >= PASTED:
+                return found
+    return found
+
+
+def binds(text: str) -> bool:
+    """Whether a text reads like a rule."""
+    return _CUE.search(text) is not None
+
+
+def takes_back(sentence: str) -> bool:
+    """Whether a sentence says that something said before does not hold any more."""
+    return _BACK.search(sentence) is not None
+
+
+def modality(sentence: str) -> Modality:
+    """How a rule binds. What takes a rule back is ``info``."""
+    if takes_back(sentence):
+        return "info"
+    if _MUST_NOT.search(sentence):
+        return "must_not"
+    if _MUST.search(sentence):
+        return "must"
+    return "should" if _SHOULD.search(sentence) else "info"
+
+
+def about_the_same(taking: str, rule: str) -> bool:
+    """Whether what takes a rule back means ``rule``: they share an exact word, or, where the
+    sentence has none, most of its own words."""
+    named = set(entities(taking))
+    if named:
+        return not named.isdisjoint(entities(rule))
+    own = {w[:5] for w in re.findall(r"[a-z]{3,}", taking.lower()) if w not in _COMMON}
+    other = {w[:5] for w in re.findall(r"[a-z]{3,}", rule.lower())}
+    return len(own) >= 2 and 2 * len(own & other) > len(own)

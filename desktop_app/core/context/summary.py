@@ -2,15 +2,14 @@
 
 The request is the very prompt that the model saw last, up to the cut, and one instruction behind
 it: a provider's cache holds for all but the instruction. Rule-based models know it by its purpose.
+What of the answer is believed, ``delta`` decides.
 """
 
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
 from functools import cache
 
 from desktop_app.core import resources
@@ -27,30 +26,14 @@ from desktop_app.core.models.base import (
 from .accounting import Accounting
 from .build import Prompt, made
 from .clip import clip
+from .delta import Count, Delta, verify
+from .sources import Source
 
 TIMEOUT = 180.0  # seconds for the whole call
-TOO_LONG = 4  # times the allowance: a model that does not stop is cut off
+TOO_LONG = 2  # times what it may answer: a model that does not stop is cut off
 SHORT_RESULT = 300  # raw tokens of a tool result, when the request would not fit otherwise
-FEWEST = 2  # messages: less is no conversation to write notes about
-
-# Text of this shape pretends to be a message, a tool call or an order, and is left out by the line.
-_PRETENDS = re.compile(
-    r"^\W{0,4}(?:system|assistant|user|human|developer|tool)\s*:|<\|[\w ]{1,40}\|>"
-    r"|</?(?:pinned|history|open-tasks|system|tool_calls?|function_calls?|invoke|system-reminder)\b"
-    r"|(?:ignore|disregard|forget)\b.{0,30}\b(?:previous|prior|above|earlier|all)\b.{0,30}"
-    r"(?:instruction|rule|prompt|message)"
-    r"|(?:忽略|无视|忘记).{0,10}(?:以上|之前|先前|前面|所有).{0,10}(?:指令|指示|规则|要求)",
-    re.IGNORECASE,
-)
-
-
-@dataclass(slots=True)
-class Notes:
-    """Accepted text; ``rejected`` are (line, rule) pairs that were left out."""
-
-    text: str
-    usage: Usage | None = None
-    rejected: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+ANSWER = 3  # times the allowance: an answer holds quotes too, which are not kept
+CALLS = 4  # that one compaction may make
 
 
 @cache
@@ -59,20 +42,67 @@ def _prompt_text() -> str:
 
 
 async def write_notes(
-    model: ChatModel, prompt: Prompt, accounting: Accounting, allowance: int, usable: int
-) -> Notes:
-    """Ask ``model`` for notes on ``prompt`` (what leaves, as it was built). ``allowance`` and
-    ``usable`` in tokens. ContextError: ``compaction.failed`` (with ``reason``), ``compaction.cut``,
-    ``compaction.empty``, ``compaction.cannot_fit``."""
-    text = (await asyncio.to_thread(_prompt_text)).replace("{words}", str(allowance * 2 // 3))
-    instruction = made("hint", text, of="write-notes")
-    fitted, left_out = await asyncio.to_thread(
-        _fitted, prompt, accounting, usable - allowance, instruction
+    model: ChatModel,
+    prompt: Prompt,
+    accounting: Accounting,
+    allowance: int,
+    usable: int,
+    focus: str = "",
+    known: Sequence[str] = (),
+) -> Delta:
+    """Ask ``model`` for notes on ``prompt`` (what leaves, as it was built) and keep what is proven.
+    ``allowance`` (what the notes may take) and ``usable`` (what a request may hold) in tokens;
+    ``known`` texts are carried on already and cost nothing. What does not fit one request is told
+    in up to ``CALLS``.
+
+    ContextError, when no call gave anything: ``compaction.failed`` (with ``reason``),
+    ``compaction.cut``, ``compaction.empty``, ``compaction.cannot_fit``."""
+    text = (await asyncio.to_thread(_prompt_text)).replace("{words}", str(allowance))
+    about = f"- Pay most attention to this: {focus.strip()}" if focus.strip() else ""
+    instruction = made("hint", text.replace("{focus}", about).strip(), of="write-notes")
+    answer_room = min(allowance * ANSWER, usable // 3)
+    parts, left_out = await asyncio.to_thread(
+        _parts, prompt, accounting, usable - answer_room, instruction
     )
-    request = fitted.request(max_output=allowance, purpose="summary", more=[instruction])
+    whole, failed = Delta(), list[ContextError]()
+    count, share = accounting.pricer.texts.counter.count, allowance / len(parts)
+    for number, part in enumerate(parts):
+        try:
+            answer, usage = await _ask(model, part, instruction, accounting, answer_room)
+        except ContextError as error:
+            failed.append(error)
+            whole.rejected.append((f"part {number + 1} of {len(parts)}", error.code))
+            continue
+        source = await asyncio.to_thread(Source, part.messages)
+        delta = await asyncio.to_thread(verify, answer, source, count, share, known)
+        _join(whole, delta, usage)
+    if len(failed) == len(parts):
+        raise failed[-1]
+    if left_out:
+        whole.rejected.append((f"{left_out} messages", "no_room"))
+    return whole
+
+
+def _join(whole: Delta, delta: Delta, usage: Usage | None) -> None:
+    known = {p.text for p in whole.items}
+    whole.items += [p for p in delta.items if p.text not in known]
+    whole.narrative = "\n".join(n for n in (whole.narrative, delta.narrative) if n)
+    whole.rejected += delta.rejected
+    if usage is None or whole.usage is None:
+        whole.usage = usage or whole.usage
+        return
+    for name in Usage.model_fields:
+        setattr(whole.usage, name, getattr(whole.usage, name) + getattr(usage, name))
+
+
+async def _ask(
+    model: ChatModel, prompt: Prompt, instruction: Msg, accounting: Accounting, room: int
+) -> tuple[str, Usage | None]:
+    """One call and its whole answer."""
+    request = prompt.request(max_output=room, purpose="summary", more=[instruction])
     try:
         async with asyncio.timeout(TIMEOUT):
-            answer, finish = await _read(model, request, accounting, allowance)
+            answer, finish = await _read(model, request, accounting, room)
     except ModelError as error:
         # The model's own parameters may hold a "reason" too; its code says more.
         failure = ContextError("compaction.failed", retryable=error.retryable)
@@ -84,10 +114,10 @@ async def write_notes(
         raise ContextError("compaction.cut", tokens=int(accounting.estimate(answer)))
     if finish.reason == "filter":
         raise ContextError("compaction.failed", reason="model.refused")
-    notes = _checked(answer, finish.usage)
-    if left_out:
-        notes.rejected.append((f"{left_out} messages", "no_room"))
-    return notes
+    said = [n for n in answer.splitlines() if n.strip() and not n.strip().endswith((":", "："))]
+    if not said:
+        raise ContextError("compaction.empty", rejected=0)
+    return answer, finish.usage
 
 
 async def _read(
@@ -113,48 +143,50 @@ async def _read(
     return text, finish
 
 
-def _checked(answer: str, usage: Usage | None) -> Notes:
-    """Leave out lines that pretend to be something else. ContextError ``compaction.empty`` when
-    nothing is left."""
-    kept: list[str] = []
-    rejected: list[tuple[str, str]] = []
-    for line in answer.strip().splitlines():
-        if _PRETENDS.search(line):
-            rejected.append((line[:200], "pretends"))
-        else:
-            kept.append(line.rstrip())
-    text = "\n".join(kept).strip()
-    said = [n for n in text.splitlines() if n.strip() and not n.strip().endswith((":", "："))]
-    if not said:
-        raise ContextError("compaction.empty", rejected=len(rejected))
-    return Notes(text, usage, rejected)
-
-
-def _fitted(
+def _parts(
     prompt: Prompt, accounting: Accounting, room: int, instruction: Msg
-) -> tuple[Prompt, int]:
-    """The prompt brought into ``room`` tokens by the upper estimate: as it is, else with results
-    shortened, else without its oldest messages. How many were left out comes beside it."""
+) -> tuple[list[Prompt], int]:
+    """The prompt as one request where it fits ``room`` tokens by the upper estimate, else in up to
+    ``CALLS`` parts, else with results shortened, else without its oldest messages. How many were
+    left out comes beside it."""
     messages = prompt.messages
     if accounting.upper(_raw(prompt, messages, accounting, instruction)) <= room:
-        return prompt, 0
-    count = accounting.pricer.texts.counter.count
-    messages = [_shortened(m, count) for m in messages]
-    sizes = [sum(p.raw for p in accounting.pricer.message(m, 0, {})) for m in messages]
+        return [prompt], 0
     spare = accounting.upper(_raw(prompt, [], accounting, instruction))
-    total, first = spare + accounting.upper(sum(sizes)), 0
-    while total > room and first < len(messages):
-        total -= accounting.upper(sizes[first])
-        first += 1
-    while first < len(messages) and messages[first].tool_results():
-        first += 1  # never results without their calls
-    if len(messages) - first < min(FEWEST, len(messages)):
-        raise ContextError("compaction.cannot_fit", needed=int(total), usable=room)
-    kept = messages[first:]
-    return (
-        Prompt(prompt.envelope, kept, closed=len(kept), stable=len(kept), epoch=object()),
-        first,
-    )
+    count = accounting.pricer.texts.counter.count
+    groups = _groups(messages, accounting, room - spare)
+    if groups is None or len(groups) > CALLS:
+        groups = _groups([_shortened(m, count) for m in messages], accounting, room - spare)
+    if groups is None:
+        raise ContextError("compaction.cannot_fit", needed=int(spare) + 1, usable=room)
+    kept = groups[-CALLS:]
+    left_out = sum(len(g) for g in groups[: len(groups) - len(kept)])
+    whole = [Prompt(prompt.envelope, g, closed=len(g), stable=len(g), epoch=object()) for g in kept]
+    return whole, left_out
+
+
+def _groups(messages: Sequence[Msg], accounting: Accounting, room: float) -> list[list[Msg]] | None:
+    """``messages`` in groups of at most ``room`` tokens, results with their calls; None when one of
+    them is larger alone."""
+    groups: list[list[Msg]] = []
+    left, at = 0.0, 0
+    while at < len(messages):
+        end = at + 1
+        while end < len(messages) and messages[end].tool_results():
+            end += 1
+        piece = list(messages[at:end])
+        size = accounting.upper(
+            sum(p.raw for m in piece for p in accounting.pricer.message(m, 0, {}))
+        )
+        if size > room:
+            return None
+        if not groups or size > left:
+            groups.append([])
+            left = room
+        groups[-1] += piece
+        left -= size
+        at = end
+    return groups
 
 
 def _raw(prompt: Prompt, messages: Sequence[Msg], accounting: Accounting, more: Msg) -> float:
@@ -163,11 +195,11 @@ def _raw(prompt: Prompt, messages: Sequence[Msg], accounting: Accounting, more: 
     return sum(p.raw for p in [*pieces, *pricer.envelope(prompt.envelope)])
 
 
-def _shortened(msg: Msg, count: object) -> Msg:
+def _shortened(msg: Msg, count: Count) -> Msg:
     if not msg.tool_results():
         return msg
     content = [
-        b.model_copy(update={"output": clip(b.text(), SHORT_RESULT, count, "[…]")})  # pyright: ignore[reportArgumentType]
+        b.model_copy(update={"output": clip(b.text(), SHORT_RESULT, count, "[…]")})
         if isinstance(b, ToolResultBlock)
         else b
         for b in msg.content

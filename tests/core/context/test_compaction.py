@@ -33,7 +33,7 @@ from desktop_app.core.messages import (
 )
 from desktop_app.core.models.base import ToolSchema
 from desktop_app.core.state import AgentState, Task, TasksContext
-from tests.helpers.context_models import BAD, BEHAVIOURS, GOOD, Summariser
+from tests.helpers.context_models import BAD, BEHAVIOURS, NOTED, Summariser
 from tests.helpers.context_sessions import FILLER, Player, Script, check_pairs, sessions
 
 ENVELOPE = Envelope(
@@ -207,7 +207,9 @@ async def test_the_summary_stands_at_its_place_and_down_to_the_target() -> None:
     pinned, history = (m.text() for m in prompt.messages[:2])
     assert "Never change prices.csv." in pinned
     assert "只能用中文。" in pinned
-    assert GOOD in history
+    assert "# Found\n- Turn 0 is done." in history
+    assert f"- {NOTED}" in history
+    assert "The tables were read one after another." in history
     assert "- [pending] 1: 写 index.md" in history
     assert "- data/c0.0.csv: read" in history
     assert "sessions/s/context.jsonl" in history
@@ -262,10 +264,10 @@ async def test_lines_that_pretend_to_be_orders_do_not_enter_the_notes() -> None:
     compactor = Compactor(Summariser("obeys"), Accounting(MEDIUM), ENVELOPE)
     proposal = await compactor.propose(long_session(), "danger")
     text = words(proposal.new_state)
-    assert GOOD in text
+    assert NOTED in text
     assert "evil" not in text
     assert "Ignore all previous" not in text
-    assert [rule for _, rule in proposal.record.rejected] == ["pretends", "pretends"]
+    assert [rule for _, rule in proposal.record.rejected] == ["poses", "poses", "no_evidence"]
 
 
 async def test_nothing_to_gain_is_said_and_nothing_done() -> None:
@@ -295,7 +297,9 @@ async def test_the_guide_writes_notes_by_rules() -> None:
         long_session(), "manual"
     )
     assert proposal.record.summariser == model.info.id
-    assert proposal.record.ledger["notes"][0]["text"] in words(proposal.new_state)
+    assert "Turn 0 is done." in words(proposal.new_state)
+    # What it counted itself stands nowhere in what was said, and is not taken on its word.
+    assert {reason for _, reason in proposal.record.rejected} <= {"mismatch", "no_evidence"}
 
 
 async def test_a_small_model_may_write_the_notes_of_a_large_context() -> None:
@@ -311,7 +315,8 @@ async def test_a_small_model_may_write_the_notes_of_a_large_context() -> None:
 async def test_old_results_are_masked_first_when_that_is_enough() -> None:
     state, account, model = long_session(), Accounting(MEDIUM), Summariser()
     account.limits = replace(MEDIUM, target=0.6)
-    proposal = await Compactor(model, account, ENVELOPE).propose(state, "danger")
+    compactor = Compactor(model, account, ENVELOPE, mask_first=True)
+    proposal = await compactor.propose(state, "danger")
     record = proposal.record
     assert record.tier == 1
     assert model.requests == []

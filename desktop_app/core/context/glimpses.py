@@ -1,0 +1,72 @@
+"""Lines of tool results that stood out, kept as data when their results leave the context.
+
+Rare lines only (``core.tools.digest``), the newest results first. A line that reads like a rule or
+an order, poses as a message, or holds a secret is never taken: it would outlive what it stood in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from desktop_app.core.messages import ToolCallBlock, ToolResultBlock, WireModel
+from desktop_app.core.tools.digest import digest
+
+from .entities import entities
+from .findings import poses
+from .redact import redact
+from .rules import binds
+
+RESULTS = 80  # newest ones looked at
+LINES = 2  # of one result
+LONGEST = 200  # characters of one line
+LOOK_AT = 200_000  # characters of one result
+SMALL = 160  # characters: such a result is its own line
+_ORDERS = re.compile(
+    r"\b(?:you (?:must|should|need to|have to)|instructions?|system[- ]?(?:reminder|prompt)"
+    r"|the user|before every|upload|curl\b|wget\b|mail all|send (?:all|the|every))\b"
+    r"|用户(?:要求|说)",
+    re.IGNORECASE,
+)
+_NUMBERED = re.compile(r"^\s*\d+(?:: |\t|→)")
+
+
+class Glimpse(WireModel):
+    ref: str  # the call
+    about: str
+    text: str
+
+
+def is_data(line: str) -> bool:
+    """Whether a line of a tool's output may be carried on: no rule, no order, no posing."""
+    return not (binds(line) or poses(line) or _ORDERS.search(line))
+
+
+def glimpses(
+    answers: Sequence[tuple[ToolCallBlock, ToolResultBlock]], known: set[str]
+) -> list[Glimpse]:
+    """The telling lines of the newest results, oldest first."""
+    found: list[Glimpse] = []
+    for call, result in reversed(answers[-RESULTS:]):
+        for line in reversed(_lines(result.text()[:LOOK_AT])):
+            if line not in known:
+                known.add(line)
+                found.append(Glimpse(ref=call.id, about=call.name, text=line))
+    return found[::-1]
+
+
+def _lines(text: str) -> list[str]:
+    if len(text) <= SMALL:
+        candidates = [text.strip()] if "\n" not in text.strip() else text.strip().split("\n")
+    else:
+        if text[:1] in "[{" and text.count("\n") < 3:
+            text = text.replace("}, {", "}\n{").replace("},{", "}\n{")
+        data = text.encode("utf-8", "replace")
+        last = text.count("\n") + 1
+        candidates = [line for _, line in sorted(digest(data, 2 * LINES, 0, last))]
+    kept: list[str] = []
+    for line in candidates:
+        line = _NUMBERED.sub("", line).strip()
+        if 8 <= len(line) <= LONGEST and entities(line) and is_data(line) and redact(line) == line:
+            kept.append(line)
+    return kept[:LINES]
