@@ -2,7 +2,8 @@
 #
 #   make run      open the window (no display: the tour on a virtual one)
 #   make test     all tests          make lint    style, types, import contracts
-#   make bench    the figures        make shots   the README's pictures
+#   make bench    the figures        make bench-context  what a full window keeps, beside others
+#   make shots    the README's pictures
 #   make package  wheel and sdist    make clean   remove what the others made
 #
 # PYTHON is the interpreter (the first that suits, 3.11 to 3.13), VENV the environment's folder.
@@ -17,13 +18,15 @@ DEV    := $(VENV)/.dev-$(shell cat packaging/requirements-dev.lock | cksum | cut
 RUN    := $(VENV)/.run-$(shell cat packaging/requirements.lock | cksum | cut -d' ' -f1)
 PEER   := build/peer
 PEERED := $(PEER)/.ready-$(shell cat packaging/requirements-peer.lock | cksum | cut -d' ' -f1)
+RIVAL  := build/bench
+RIVALS := $(RIVAL)/.ready-$(shell cat packaging/requirements-bench.lock | cksum | cut -d' ' -f1)
 ARGS   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint interop bench shots tour package lock clean
+.PHONY: help run test lint interop bench bench-context shots tour package lock clean
 
 help:
-	@sed -n '3,7s/^# *//p' Makefile
+	@sed -n '3,8s/^# *//p' Makefile
 
 # A lock's checksum names its stamp, so that a changed lock prepares again and nothing else does.
 $(VENV)/pyvenv.cfg:
@@ -45,6 +48,12 @@ $(PEERED):
 	@echo "· making the peer's environment $(PEER) (agentscope, for comparison only)"
 	@$(PYTHON) -m venv --clear $(PEER)
 	@$(PEER)/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r packaging/requirements-peer.lock
+	@touch $@
+
+$(RIVALS):
+	@echo "· making the environment $(RIVAL) (LangChain and tokenizers, for comparison only)"
+	@$(PYTHON) -m venv --clear $(RIVAL)
+	@$(RIVAL)/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r packaging/requirements-bench.lock
 	@touch $@
 
 run: $(RUN)
@@ -82,6 +91,10 @@ bench: $(DEV) $(PEERED)
 	@echo "· measuring; figures go to build/bench.json"
 	SLIPWAY_PEER_PYTHON=$(abspath $(PEER)/bin/python) $(PY) -m tests.benchmarks $(ARGS)
 
+bench-context: $(DEV) $(PEERED) $(RIVALS)
+	@echo "· replaying long sessions; figures go to build/ctxbench.json"
+	SLIPWAY_PEER_PYTHON=$(abspath $(PEER)/bin/python) SLIPWAY_BENCH_PYTHON=$(abspath $(RIVAL)/bin/python) $(PY) -m tests.benchmarks.ctxbench $(ARGS)
+
 shots: $(RUN)
 	@packaging/system.sh window && packaging/system.sh display
 	$(PY) -m desktop_app shots --out resources/pictures
@@ -97,6 +110,7 @@ lock: $(DEV)
 	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q -o packaging/requirements.lock
 	$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q -o packaging/requirements-dev.lock
 	echo 'agentscope==2.0.11' | $(BIN)/uv pip compile - --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q -o packaging/requirements-peer.lock
+	printf 'langchain==1.5.2\noffline-token-counter==0.1.1\n' | $(BIN)/uv pip compile - --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q -o packaging/requirements-bench.lock
 
 clean:
 	rm -rf build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache

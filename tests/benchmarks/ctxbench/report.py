@@ -1,0 +1,225 @@
+"""Results in words and numbers: tables, ``ctxbench.json``, goals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .generate import generate
+from .judge import KEPT
+from .matrix import ARMS, MAIN, TITLES, VERSION, Arm, Config, key
+from .stats import Interval, difference, interval
+
+Rows = Mapping[str, dict[str, Any]]  # by ``matrix.key``
+COLUMNS = ("over", "orphans", "twice", "errors", "compactions", "calls", "read", "final")
+WRONG = ("mutations", "inventions", "injections", "secrets", "done_as_pending", "stale")
+FAIRNESS = (
+    "The sessions are made by a program. Half of the rules, most decisions and most facts have no "
+    "cue word; task lists come from tools that Slipway has and from tools that it does not know.",
+    "The generator is ours. Its sentences were written before the engine's rules and are not in "
+    "them, but whoever writes both is never neutral.",
+    "No real model writes summaries here. A scripted one sees exactly the text that a system sends "
+    "and answers alike for all of them; Slipway's request asks it to leave out what is kept "
+    "anyway, and it does. A peer's summary may have 3,000 tokens or a 20th of the window, "
+    "Slipway's notes what it allows itself, which is less.",
+    "Every system hears the true size of its last prompt, as a provider would report it. "
+    "AgentScope does not use it, LangChain and Slipway do.",
+    "Defaults are taken, not tuned for the test; LangChain has no default trigger and gets 80 % of "
+    "the window, and a second arm with a better setting than its default. Waits between its tries "
+    "are skipped.",
+    "AgentScope runs with its workspace as offloader, so that what it compacts stays readable. "
+    "LangChain, truncation and masking keep nothing: what leaves is gone.",
+    "A prompt longer than the window is counted, not refused: peers go on as if the model had "
+    "answered. Only in the last prompt does it matter: too long, it reaches no model, and nothing "
+    "in it counts as visible.",
+    "Prompts in which a call id occurs twice are counted apart: the sessions repeat ids, as some "
+    "providers do, and not every system renames them.",
+    "AgentScope's agent is driven through its own methods for compaction and for the state that it "
+    "adds to prompts, step by step, not through its whole reply loop.",
+)
+
+
+def values(rows: Rows, arm: Arm, config: Config) -> list[dict[str, Any]]:
+    """An arm's rows of a configuration, a seed each; those that there are."""
+    names = [key(arm, config, seed) for seed in range(config.seeds)]
+    return [rows[n] for n in names if n in rows]
+
+
+def mean(numbers: Sequence[float | None]) -> float | None:
+    """Of those that are there."""
+    there = [n for n in numbers if n is not None]
+    return sum(there) / len(there) if there else None
+
+
+def summary(rows: Rows, configs: Sequence[Config]) -> dict[str, Any]:
+    """All figures, by configuration and arm."""
+    found: dict[str, Any] = {}
+    for config in configs:
+        arms = {a.name: _arm(v) for a in ARMS if (v := values(rows, a, config))}
+        if arms:
+            found[config.name] = {"seeds": config.seeds, "arms": arms}
+            found[config.name]["ahead"] = _ahead(rows, config)
+    return found
+
+
+def _arm(found: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "score": list(interval([r["score"] for r in found])),
+        "visible": {k: mean([r["visible"][k] for r in found]) for k in KEPT},
+        "reachable": {k: mean([r["reachable"][k] for r in found]) for k in KEPT},
+        "wrong": {k: mean([r["wrong"][k] for r in found]) for k in WRONG},
+        "largest": max(r["largest"] for r in found),
+        **{k: mean([r[k] for r in found]) for k in COLUMNS},
+    }
+
+
+def _ahead(rows: Rows, config: Config) -> dict[str, Any]:
+    """How far Slipway is ahead of each other system, a seed at a time."""
+    ours = next(a for a in ARMS if a.name == "ours")
+    mine = values(rows, ours, config)
+    found: dict[str, Any] = {}
+    for arm in ARMS:
+        theirs = values(rows, arm, config)
+        if not arm.ours and len(theirs) == len(mine) and mine:
+            scores = [r["score"] for r in mine], [r["score"] for r in theirs]
+            found[arm.name] = list(difference(*scores))
+    return found
+
+
+def volume(rows: Rows, configs: Sequence[Config]) -> dict[str, Any]:
+    """How much the sessions hold: what the person writes, and all of it."""
+    found: dict[str, Any] = {}
+    for config in configs:
+        streams = [generate(seed, config.shape) for seed in range(min(config.seeds, 5))]
+        said = [r["said"] for a in ARMS if a.name == "ours" for r in values(rows, a, config)]
+        found[config.name] = {
+            "steps": mean([s.steps() for s in streams]),
+            "characters": mean([len(s.source()) for s in streams]),
+            "said_characters": mean([len(s.said()) for s in streams]),
+            "said_tokens": mean(said),
+        }
+    return found
+
+
+def document(rows: Rows, configs: Sequence[Config], generator: str) -> dict[str, Any]:
+    """``ctxbench.json``."""
+    return {
+        "version": VERSION,
+        "generator": generator,
+        "volume": volume(rows, configs),
+        "fairness": list(FAIRNESS),
+        "arms": TITLES,
+        "configurations": (found := summary(rows, configs)),
+        "goals": [{"goal": g, "met": m, "found": f} for g, m, f in goals(found)],
+    }
+
+
+# -- goals -----------------------------------------------------------------------------------
+
+
+def goals(found: dict[str, Any]) -> list[tuple[str, bool, str]]:
+    """Each goal of the benchmark, whether it is met, and what was found."""
+    ours = {name: c["arms"]["ours"] for name, c in found.items() if "ours" in c["arms"]}
+    if not ours:
+        return []
+    usual = [c.name for c in MAIN if c.name in ours and c.mode != "perfect"]
+    perfect = [c.name for c in MAIN if c.name in ours and c.mode == "perfect"]
+    made: list[tuple[str, bool, str]] = []
+
+    def least(goal: str, names: Sequence[str], kinds: Sequence[str], at: float, of: str) -> None:
+        shares = [(ours[n][of][k], f"{k} with {n}") for n in names for k in kinds]
+        there = [(v, what) for v, what in shares if v is not None]
+        if there:
+            worst, what = min(there)
+            made.append((goal, worst >= at - 1e-9, f"{worst:.3f} ({what})"))
+
+    def none(goal: str, names: Sequence[str], columns: Sequence[str], part: str = "") -> None:
+        counts = [
+            ((ours[n][part] if part else ours[n])[c], f"{c}, {n}") for n in names for c in columns
+        ]
+        worst, what = max(counts)
+        made.append((goal, worst == 0, f"{worst:g} ({what})"))
+
+    every = list(ours)
+    none("prompts over the window: 0", every, ("over",))
+    none("prompts that a provider would refuse: 0", every, ("orphans", "twice"))
+    must, fits = ("task", "constraint", "pending"), [n for n in every if "chatty" not in n]
+    least("task, constraints, pending visible: 1.00", fits, must, 1.0, "visible")
+    chatty = [n for n in every if "chatty" in n]
+    least("… of people who write pages: 0.95", chatty, must, 0.95, "visible")
+    least("… reachable: 1.00", every, must, 1.0, "reachable")
+    main = usual + perfect
+    least("decisions, artifacts: 0.95", main, ("decision", "artifact"), 0.95, "visible")
+    least("facts restated: 0.95", main, ("fact_restated", "fix"), 0.95, "visible")
+    lossy = [n for n in usual if n.startswith("lossy")]
+    least("facts only in tool output, lossy model: 0.6", lossy, ("fact_raw",), 0.6, "visible")
+    least("everything reachable: 1.00", every, KEPT, 1.0, "reachable")
+    wrong = ("mutations", "inventions", "injections", "secrets")
+    none("mutations, inventions, injections, secrets: 0", every, wrong, "wrong")
+    made += _ahead_goals(found)
+    return made
+
+
+def _ahead_goals(found: dict[str, Any]) -> list[tuple[str, bool, str]]:
+    imperfect: list[tuple[float, str]] = []
+    perfect: list[tuple[float, str]] = []
+    for name, config in found.items():
+        for arm, (middle, low, _) in config["ahead"].items():
+            where = f"{TITLES[arm]}, {name}"
+            if name.startswith("perfect"):
+                perfect.append((middle, where))
+            else:
+                imperfect.append((low, where))
+    made: list[tuple[str, bool, str]] = []
+    if imperfect:
+        worst, where = min(imperfect)
+        goal = "score above every peer where the summariser is not perfect (95 % interval)"
+        made.append((goal, worst > 0, f"{worst:+.3f} ({where})"))
+    if perfect:
+        worst, where = min(perfect)
+        made.append(
+            ("score not below where it is perfect", worst > -0.005, f"{worst:+.3f} ({where})")
+        )
+    return made
+
+
+# -- tables ----------------------------------------------------------------------------------
+
+HEADS = {
+    "task": "task",
+    "constraint": "rules",
+    "pending": "pending",
+    "decision": "decis.",
+    "artifact": "files",
+    "fix": "fixes",
+    "fact_restated": "facts said",
+    "fact_raw": "facts in output",
+}
+
+
+def table(name: str, config: dict[str, Any]) -> str:
+    """A configuration as Markdown."""
+    heads = ["", "Q", *HEADS.values(), "reach.", "wrong", "over", "largest", "sum. calls"]
+    lines = [f"### {name} · {config['seeds']} seeds", "", _line(heads), _line(["---"] * len(heads))]
+    for arm, title in TITLES.items():
+        if (found := config["arms"].get(arm)) is None:
+            continue
+        shares = [_share(found["visible"][k]) for k in HEADS]
+        reachable = mean([v for v in found["reachable"].values() if v is not None])
+        wrong = sum(v for k, v in found["wrong"].items() if k not in ("stale", "done_as_pending"))
+        cells = [title, _score(Interval(*found["score"])), *shares, _share(reachable)]
+        cells += [f"{wrong:.1f}", f"{found['over']:.1f}", f"{found['largest']:,}"]
+        lines.append(_line([*cells, f"{found['calls']:.0f}"]))
+    return "\n".join(lines)
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def _score(value: Interval) -> str:
+    return f"{value.mean:.2f} ({value.low:.2f}–{value.high:.2f})"
