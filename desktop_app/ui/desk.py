@@ -179,7 +179,8 @@ class Desk(QObject):
         for key, (vm, _sources) in list(self._open.items()):
             if len(self._open) <= KEPT:
                 return
-            if key != self.current and vm.activity == "idle" and vm.queued is None:
+            still = vm.activity == "idle" and vm.queued is None and not vm.commands_running
+            if key != self.current and still:
                 await self.drop(key)
 
     async def drop(self, key: SessionKey) -> None:
@@ -217,6 +218,10 @@ class Desk(QObject):
     def busy(self) -> list[ChatViewModel]:
         """View models with a run under way."""
         return [vm for vm, _ in self._open.values() if vm.activity == "running"]
+
+    def commands_running(self) -> int:
+        """How many commands run in the background of the open sessions."""
+        return sum(vm.commands_running for vm, _ in self._open.values())
 
     async def close(self) -> None:
         """Stop watching; runs are stopped by the service."""

@@ -471,8 +471,7 @@ class MainWindow(Live, QWidget):
             super().closeEvent(event)
             return
         event.ignore()
-        self.save_shape()
-        self.closing.emit()
+        self.dialogs.close_window()
 
     def really_close(self) -> None:
         self._done = True

@@ -38,6 +38,7 @@ def register(window: MainWindow) -> None:
                     "view.everything",
                     "session.export",
                     "session.permissions",
+                    "session.commands",
                     SEPARATOR,
                     "session.compact",
                     "session.retry",
@@ -99,6 +100,14 @@ def _session(w: MainWindow) -> list[Command]:
             None,
             "list-checks",
             shown,
+        ),
+        (
+            "commands",
+            lambda: tr("Background commands"),
+            w.chat.commands.recall,
+            None,
+            "terminal",
+            lambda: w.chat.vm is not None and bool(w.chat.vm.commands),
         ),
         ("compact", lambda: tr("Compact now"), w.chat.compact, None, "fold-vertical", still),
         (

@@ -12,7 +12,8 @@ from desktop_app.core.catalog import SessionSummary
 from desktop_app.core.errors import SlipwayError
 from desktop_app.core.sessions.index import Hit
 from desktop_app.core.tasks import Tasks
-from desktop_app.ui.bridge import show
+from desktop_app.ui.bridge import confirm, show
+from desktop_app.ui.i18n import tr, trn
 from desktop_app.ui.workspaces.when import short_ago
 
 if TYPE_CHECKING:
@@ -43,6 +44,34 @@ class WindowDialogs(QObject):
         if self.search is not None:
             await self.search.close_tasks()
         await self._tasks.close()
+
+    # -- the end ------------------------------------------------------------------------------
+
+    def close_window(self) -> None:
+        """Close the window; asks first where that would end commands."""
+        if n := self._window.desk.commands_running():
+            self._tasks.replace(self._ask_to_close(n), name="close window")
+        else:
+            self._close()
+
+    async def _ask_to_close(self, n: int) -> None:
+        sure = await confirm(
+            self._window,
+            title=tr("Quit and end what runs in the background?"),
+            text=trn(
+                "{n} command runs in the background. It ends with the program.",
+                "{n} commands run in the background. They end with the program.",
+                n,
+            ),
+            action=tr("Quit"),
+            danger=True,
+        )
+        if sure:
+            self._close()
+
+    def _close(self) -> None:
+        self._window.save_shape()
+        self._window.closing.emit()
 
     # -- find in everything -----------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from desktop_app.core import events as ev
@@ -31,6 +31,7 @@ from desktop_app.core.ids import now_us
 from desktop_app.core.messages import Msg, ToolResultBlock
 from desktop_app.core.sessions.base import SessionKey
 from desktop_app.core.state import AgentState, Mode, PermissionContext
+from desktop_app.core.tools.background import Command, Ending
 
 
 @dataclass(slots=True)
@@ -207,6 +208,8 @@ class FakeConversation:
         self.reply_id = ""
         self.resumable: str | None = None
         self.listeners: list[Callable[[ev.Event], None]] = []
+        self.commands: dict[str, Command] = {}
+        self.outputs: dict[str, str] = {}
         self._running = False
         self._stop = asyncio.Event()
         self._blocks: dict[str, dict[str, Any]] = {}
@@ -432,6 +435,23 @@ class FakeConversation:
 
     def draft(self) -> str:
         return self.draft_text
+
+    def background(self) -> Sequence[Command]:
+        return list(self.commands.values())
+
+    async def stop_command(self, command_id: str) -> None:
+        self.calls.append(f"stop {command_id}")
+        command = self.commands[command_id]
+        self.commands[command_id] = replace(command, ended=Ending("person", seconds=3.0))
+        self.tell(ev.CommandChanged(self.commands[command_id]))
+
+    async def command_output(self, command_id: str) -> str:
+        return self.outputs.get(command_id, "")
+
+    def begin(self, command: Command) -> None:
+        """A background command is there."""
+        self.commands[command.id] = command
+        self.tell(ev.CommandChanged(command))
 
     async def breakdown(self) -> Breakdown:
         return self.measure

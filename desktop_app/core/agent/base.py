@@ -17,6 +17,7 @@ from desktop_app.core.events import Approval, Event
 from desktop_app.core.messages import DataBlock
 from desktop_app.core.sessions.base import SessionKey
 from desktop_app.core.state import AgentState, Mode, PermissionContext
+from desktop_app.core.tools.background import Command
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +164,19 @@ class Conversation(Protocol):
 
     async def stop(self) -> None:
         """Stop the run under way and wait until what happened is durable."""
+        ...
+
+    def background(self) -> Sequence[Command]:
+        """The session's background commands, oldest first."""
+        ...
+
+    async def stop_command(self, command_id: str) -> None:
+        """End one with everything that it started; returns when it is gone."""
+        ...
+
+    async def command_output(self, command_id: str) -> str:
+        """The newest part of what one printed, as text. WorkspaceError where the workspace cannot
+        be read."""
         ...
 
     async def breakdown(self) -> Breakdown: ...

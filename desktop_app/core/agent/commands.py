@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -19,7 +19,7 @@ from desktop_app.core import events as ev
 from desktop_app.core.errors import SlipwayError, ToolFailure, WorkspaceError
 from desktop_app.core.ids import new_id, now_us
 from desktop_app.core.messages import HintBlock
-from desktop_app.core.sessions.base import NewRecord
+from desktop_app.core.sessions.base import NewRecord, Record
 from desktop_app.core.tasks import Tasks
 from desktop_app.core.tools.background import Command, Ending, Printed, Wanted, Why, notice
 from desktop_app.core.tools.shell_output import Live, readable
@@ -87,6 +87,12 @@ class SessionCommands:
     def running(self) -> int:
         return len(self._running)
 
+    def changed_by(self, records: Iterable[Record]) -> list[ev.CommandChanged]:
+        """What records of another process of ours mean to whoever watches."""
+        ids = [str(r.body()["id"]) for r in records if r.kind.startswith("command.")]
+        found = [self.get(command_id) for command_id in dict.fromkeys(ids)]
+        return [ev.CommandChanged(replace(c)) for c in found if c is not None]
+
     async def text(self, command_id: str) -> str:
         """The newest part of what a command printed, for people. WorkspaceError where it is gone
         from the workspace."""
@@ -96,9 +102,8 @@ class SessionCommands:
         if (running := self._running.get(command_id)) is not None:
             data = running.spool.newest(SHOWN)
         else:
-            size = command.ended.bytes if command.ended is not None else 0
-            if not command.at:
-                return ""
+            # One that runs in another process of ours has no size but its file's.
+            size = command.ended.bytes if command.ended else await self._size(command)
             at = max(0, size - SHOWN)
             data = await read_file(self._backend(), command.at, at, SHOWN)
         return (await asyncio.to_thread(readable, data))[0]

@@ -12,6 +12,7 @@ from desktop_app.core.ids import new_id
 from desktop_app.core.messages import Msg
 from desktop_app.core.sessions.base import Journal, NewRecord
 from desktop_app.core.tasks import Tasks
+from desktop_app.core.tools.background import Command
 from desktop_app.core.workspaces.outbox import Outbox
 
 from .answering import Answering
@@ -88,6 +89,8 @@ class SessionConversation(Answering, Compacting, Changing):
                 if shown:
                     self._stream.emit(ev.Notice("followed", {"entries": shown}))
                 self._stream.emit(ev.Saved(self.log.now.head, self.log.now.last_us))
+                for change in self.commands.changed_by(records):
+                    self._stream.emit(change)
                 if self.title != title:
                     self._stream.emit(ev.TitleChanged(self.title))
                 if self._task_list() != tasks:
@@ -135,6 +138,17 @@ class SessionConversation(Answering, Compacting, Changing):
 
     async def stop(self) -> None:
         await self._stream.stop()
+
+    # -- in the background ---------------------------------------------------------------------
+
+    def background(self) -> Sequence[Command]:
+        return self.commands.all()
+
+    async def stop_command(self, command_id: str) -> None:
+        await self.commands.stop(command_id, "person")
+
+    async def command_output(self, command_id: str) -> str:
+        return await self.commands.text(command_id)
 
     async def close(self) -> None:
         if self._follower is not None:

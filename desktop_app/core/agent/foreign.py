@@ -19,6 +19,7 @@ from desktop_app.core.events import Event
 from desktop_app.core.messages import AnyBlock, Msg, ToolCallBlock, ToolResultBlock
 from desktop_app.core.sessions.base import NewRecord, SessionKey
 from desktop_app.core.state import AgentState, Mode, PermissionContext
+from desktop_app.core.tools.background import Command
 from desktop_app.core.workspaces.history import ContextFile, Damage
 from desktop_app.core.workspaces.history import History as Folded
 
@@ -150,6 +151,12 @@ class ForeignConversation:
     async def compactions(self) -> list[CompactionRecord]:
         return []
 
+    def background(self) -> Sequence[Command]:
+        return ()
+
+    async def command_output(self, command_id: str) -> str:
+        return ""
+
     # -- what cannot be done -------------------------------------------------------------------
 
     def _refuse(self) -> SessionError:
@@ -171,6 +178,9 @@ class ForeignConversation:
         raise self._refuse()
 
     def compact(self) -> AsyncIterator[Event]:
+        raise self._refuse()
+
+    async def stop_command(self, command_id: str) -> None:
         raise self._refuse()
 
     async def undo_compaction(self) -> list[Event]:

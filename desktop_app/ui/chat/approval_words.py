@@ -61,6 +61,8 @@ def touches(approval: Approval) -> str:
         tool = visible(str(preview.get("tool") or approval.name))[0]
         return tr("Calls {tool} of the MCP server {server}", tool=tool, server=server)
     if "command" in preview or "command" in args:
+        if preview.get("background"):
+            return tr("Runs a command in the background until it ends or the session does")
         return tr("Runs a command in the working folder")
     path = visible(str(preview.get("path") or args.get("file_path") or args.get("path") or ""))[0]
     if approval.name == "Write":

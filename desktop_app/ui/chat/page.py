@@ -23,6 +23,7 @@ from .header import ChatHeader
 from .items import ToolItem
 from .mentions import FileNames
 from .offer import ActivityLine, OfferBar
+from .page_commands import PageCommands
 from .page_show import PageShow, rows_of
 from .page_views import PageViews
 from .page_work import PageWork
@@ -57,6 +58,7 @@ class ChatPage(Live, QWidget):
         self.views = PageViews(self)
         self.work = PageWork(self)
         self.permissions = PermissionsWork(self)
+        self.commands = PageCommands(self, self.work.tasks)
         self.drafts = Drafts(paths().state / "drafts.json", self)
         self.header = ChatHeader()
         self.find_bar = FindBar()
@@ -79,7 +81,8 @@ class ChatPage(Live, QWidget):
     def _build(self) -> None:
         stack = QVBoxLayout(self._bottom)
         stack.setSpacing(theme().px(10))
-        for widget in (self.activity, self.offer, self.approval, self.question, self.composer):
+        cards = (self.commands.bar, self.offer, self.approval, self.question)
+        for widget in (self.activity, *cards, self.composer):
             stack.addWidget(widget)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -117,7 +120,7 @@ class ChatPage(Live, QWidget):
         composer.wayOut.connect(lambda: self.actionRequested.emit(self.face.way))
         composer.gaugeClicked.connect(lambda: self.inspectorRequested.emit("context"))
         composer.changed.connect(self._keep_draft)
-        composer.failed.connect(self._failed)
+        composer.failed.connect(self.failed)
         app = QApplication.instance()
         assert isinstance(app, QApplication)
         app.focusChanged.connect(self._focus_moved)
@@ -159,17 +162,19 @@ class ChatPage(Live, QWidget):
     def _signals(self, vm: ChatViewModel) -> list[tuple[object, object]]:
         return [
             (vm.opened, self._opened),
-            (vm.openFailed, self._failed),
+            (vm.openFailed, self.failed),
             (vm.activityChanged, self.face.activity),
             (vm.pendingChanged, self.face.pending),
             (vm.queueChanged, self.face.queue),
             (vm.contextChanged, self.face.context),
             (vm.offerChanged, self.face.offer),
+            (vm.commandsChanged, self.commands.show),
+            (vm.commandPrinted, self.commands.printed),
             (vm.titleChanged, self.face.title),
             (vm.modeChanged, self.face.mode),
             (vm.modelChanged, self.face.model),
             (vm.sendFailed, self._take_back),
-            (vm.failed, self._failed),
+            (vm.failed, self.failed),
             (rows_of(vm).rowsInserted, self.face.stack),
             (rows_of(vm).rowsRemoved, self.face.stack),
             (vm.located, self._located),
@@ -321,7 +326,7 @@ class ChatPage(Live, QWidget):
             if self.vm.conversation is not None:
                 self.drafts.put(self.vm.conversation.key, draft)
 
-    def _failed(self, code: str, params: dict[str, object]) -> None:
+    def failed(self, code: str, params: dict[str, object]) -> None:
         words = describe(code, params)
         self.notified.emit("danger", words.title, words.reason)
 

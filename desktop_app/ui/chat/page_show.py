@@ -47,6 +47,7 @@ class PageShow:
         self.queue()
         self.context()
         self.offer()
+        self._page.commands.show()
         self.mode()
         self.model()
 

@@ -30,18 +30,18 @@ log = logging.getLogger(__name__)
 
 
 class PageWork:
-    """Owns the page's tasks."""
+    """Owns the page's ``tasks``."""
 
     def __init__(self, page: ChatPage) -> None:
         self._page = page
-        self._tasks = Tasks(self._failed)
+        self.tasks = Tasks(self._failed)
 
     def _failed(self, name: str, error: BaseException) -> None:
         log.error("chat page task %s failed", name, exc_info=error)
         self._page.notified.emit("danger", tr("Something went wrong"), str(error)[:300])
 
     async def close(self) -> None:
-        await self._tasks.close()
+        await self.tasks.close()
 
     # -- examples ---------------------------------------------------------------------------
 
@@ -50,7 +50,7 @@ class PageWork:
         self._page.empty.set_examples(example_prompts([]))
         backend = self._page.sources.backend
         if backend is not None:
-            self._tasks.replace(self._suggest(backend), name="examples")
+            self.tasks.replace(self._suggest(backend), name="examples")
 
     async def _suggest(self, backend: Backend) -> None:
         names: list[str] = []
@@ -69,7 +69,7 @@ class PageWork:
 
     def open_link(self, url: str) -> None:
         """Ask, showing the whole address, then open it."""
-        self._tasks.start(self._open_link(url), name="link")
+        self.tasks.start(self._open_link(url), name="link")
 
     async def _open_link(self, url: str) -> None:
         target = QUrl(url)
@@ -86,7 +86,7 @@ class PageWork:
 
     def export(self) -> None:
         """Write the session as Markdown, after saying what the file holds."""
-        self._tasks.replace(self._export(), name="export")
+        self.tasks.replace(self._export(), name="export")
 
     async def _export(self) -> None:
         vm = self._page.vm
@@ -128,7 +128,7 @@ class PageWork:
             reason = error.strerror or str(error)
             self._page.notified.emit("danger", tr("The file could not be written"), reason)
         except SlipwayError as error:
-            self._page._failed(error.code, error.params)
+            self._page.failed(error.code, error.params)
         else:
             self._page.notified.emit("success", tr("Exported"), path)
 
@@ -137,7 +137,7 @@ class PageWork:
     def show_offload(self, path: str, _tool: str) -> None:
         """Look into a whole result."""
         if self._page.sources.backend is not None:
-            self._tasks.replace(self._show_offload(self._page.sources.backend, path), name="whole")
+            self.tasks.replace(self._show_offload(self._page.sources.backend, path), name="whole")
 
     async def _show_offload(self, backend: Backend, path: str) -> None:
         full = path if path.startswith("/") else f"{backend.cwd.rstrip('/')}/{path}"
@@ -145,10 +145,10 @@ class PageWork:
 
         def turn(by: int) -> None:
             page = max(0, dialog.offset + by * PAGE_BYTES)
-            self._tasks.replace(dialog.load(page), name="page")
+            self.tasks.replace(dialog.load(page), name="page")
 
         dialog.back.clicked.connect(lambda: turn(-1))
         dialog.more.clicked.connect(lambda: turn(1))
-        self._tasks.replace(dialog.load(), name="page")
+        self.tasks.replace(dialog.load(), name="page")
         await show(dialog)
-        self._tasks.cancel("page")
+        self.tasks.cancel("page")

@@ -72,7 +72,7 @@ class PermissionsWork:
                 for step, value in steps:
                     await step(value)
             except SlipwayError as error:
-                self._page._failed(error.code, error.params)
+                self._page.failed(error.code, error.params)
             refresh()
 
         def run(*steps: tuple[Callable[[Any], Awaitable[Any]], Any]) -> None:

@@ -18,6 +18,8 @@ from .items import ToolItem
 # Icon names are Lucide's; one icon per meaning (design tokens, section 3).
 ICONS: dict[str, str] = {
     "Bash": "terminal",
+    "BashOutput": "terminal",
+    "BashStop": "terminal",
     "PowerShell": "terminal",
     "Read": "file-text",
     "Write": "file-pen",
@@ -44,6 +46,10 @@ def title(name: str) -> str:
     match name:
         case "Bash":
             return tr("Shell")
+        case "BashOutput":
+            return tr("Shell output")
+        case "BashStop":
+            return tr("Stop command")
         case "Read":
             return tr("Read")
         case "Write":
@@ -79,6 +85,8 @@ def _of_server(name: str) -> str:
 _MAIN_ARGUMENT = {
     "Bash": "command",
     "PowerShell": "command",
+    "BashOutput": "id",
+    "BashStop": "id",
     "Read": "file_path",
     "Write": "file_path",
     "Edit": "file_path",
@@ -211,7 +219,7 @@ def _time(item: ToolItem) -> str:
 
 def _figures(item: ToolItem) -> str:
     match item.name:
-        case "Bash" | "PowerShell":
+        case "Bash" | "PowerShell" | "BashOutput" | "BashStop":
             return _shell_note(item)
         case "Read":
             return _read_note(item)
@@ -248,6 +256,8 @@ def _shell_note(item: ToolItem) -> str:
     code = number(item, "exit", "exit_code", "returncode")
     if code is not None:
         return tr("exit {code}", code=code)
+    if item.name == "Bash" and (command := meta(item, "command")) is not None:
+        return tr("in the background as {id}", id=command)
     return ""
 
 

@@ -165,6 +165,14 @@ class ChatViewModel(ChatHistory):
         self._batches.flush()
         await self._refresh_context()
 
+    # -- background commands ------------------------------------------------------------------
+
+    def stop_command(self, command_id: str) -> None:
+        """End a background command."""
+        if (conversation := self.conversation) is not None and self.writable:
+            work = conversation.stop_command(command_id)
+            self._background.start(self._guarded(work), name="stop command")
+
     # -- settings of the session ------------------------------------------------------------
 
     def set_mode(self, mode: Mode) -> None:
@@ -247,6 +255,7 @@ class ChatViewModel(ChatHistory):
         self._fold.remove("x:compaction")
         self._apply()
         self._take_pending()
+        self._take_commands()
         self._emit_run_state()
         if self._decisions:
             self._pump()

@@ -72,6 +72,11 @@ class ChatHistory(ChatState):
             self._loading = False
         state = conversation.state
         self.tasks_list = [t.model_dump() for t in state.tasks_context.tasks]
+        for command in conversation.background():
+            self.commands[command.id] = command
+            if command.ended is not None and not command.told:
+                self._commands_news.add(command.id)
+        self.commandsChanged.emit()
         self.ready = True
         self.opened.emit()
         self.titleChanged.emit(self.title)

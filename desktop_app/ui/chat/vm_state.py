@@ -15,6 +15,7 @@ from desktop_app.core.context.types import Breakdown, CompactionRecord
 from desktop_app.core.events import Approval, Event
 from desktop_app.core.state import Mode
 from desktop_app.core.tasks import Tasks
+from desktop_app.core.tools.background import Command
 from desktop_app.ui import i18n
 from desktop_app.ui.bridge import Coalescer
 from desktop_app.ui.transcript.rows import Row
@@ -80,6 +81,8 @@ class ChatState(QObject):
     compactionsChanged = Signal()
     offerChanged = Signal()
     tasksChanged = Signal()
+    commandsChanged = Signal()  # background commands began, ended or were put aside
+    commandPrinted = Signal(str, str)  # command id, text
     titleChanged = Signal(str)
     modeChanged = Signal()
     modelChanged = Signal()
@@ -104,6 +107,8 @@ class ChatState(QObject):
         self.breakdown: Breakdown | None = None
         self.compactions: list[CompactionRecord] = []
         self.tasks_list: list[dict[str, Any]] = []
+        self.commands: dict[str, Command] = {}
+        self._commands_news: set[str] = set()  # those that ended and were not put aside
         self.points: list[int] = []
         self.touched: dict[str, str] = {}  # path -> tool that wrote it
         self.saved_us = 0
@@ -231,6 +236,11 @@ class ChatState(QObject):
             case ev.TasksChanged(tasks=tasks):
                 self.tasks_list = tasks
                 signals["tasksChanged"] = None
+            case ev.CommandChanged(command=command):
+                self._command_changed(cast("Command", command))
+                signals["commandsChanged"] = None
+            case ev.CommandOutput(command_id=command_id, text=text):
+                self.commandPrinted.emit(command_id, text)
             case ev.Saved(ts_us=ts_us):
                 self.saved_us = ts_us
                 signals["saved"] = None
@@ -245,6 +255,31 @@ class ChatState(QObject):
                 signals["pendingChanged"] = None
             case _:
                 self._note_context(event, signals)
+
+    def _command_changed(self, command: Command) -> None:
+        self.commands[command.id] = command
+        if command.ended is not None:
+            self._commands_news.add(command.id)
+
+    @property
+    def commands_running(self) -> int:
+        """How many commands run in the background here."""
+        return sum(c.ended is None for c in self.commands.values()) if self.writable else 0
+
+    def commands_shown(self) -> list[Command]:
+        """Background commands that run or are news, oldest first."""
+        news = self._commands_news
+        return [c for c in self.commands.values() if c.ended is None or c.id in news]
+
+    def dismiss_commands(self) -> None:
+        """Put those aside that have ended."""
+        self._commands_news.clear()
+        self.commandsChanged.emit()
+
+    def recall_commands(self) -> None:
+        """Show all of the session again."""
+        self._commands_news = set(self.commands)
+        self.commandsChanged.emit()
 
     def _note_context(self, event: Event, signals: dict[str, None]) -> None:
         match event:
@@ -302,6 +337,16 @@ class ChatState(QObject):
         held = {d.op_id for d in self._decisions}
         self.approvals = [a for a in (pending.approvals if pending else ()) if a.op_id not in held]
         self.questions = list(pending.questions) if pending else []
+
+    def _take_commands(self) -> None:
+        """What ended in the moment in which a run did."""
+        conversation = self.conversation
+        known = list(conversation.background()) if conversation is not None else []
+        for command in known:
+            shown = self.commands.get(command.id)
+            if shown is None or (shown.ended is None) != (command.ended is None):
+                self._command_changed(command)
+                self.commandsChanged.emit()
 
     def _emit_run_state(self) -> None:
         self.activityChanged.emit()

@@ -20,8 +20,9 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QVBoxLayout, QWidget
 
 from desktop_app.core import events as ev
 from desktop_app.core.agent.base import Attachment
-from desktop_app.core.ids import set_factories
+from desktop_app.core.ids import now_us, set_factories
 from desktop_app.core.models.base import ModelInfo
+from desktop_app.core.tools.background import Command, Ending
 from desktop_app.core.workspaces.local import LocalBackend
 from desktop_app.ui import i18n
 from desktop_app.ui.chat.inspector import Inspector
@@ -404,9 +405,26 @@ def shoot(out: Path, name: str, language: str, folder: Path) -> None:
         ev.RunFinished("r1", "error", "model.rate_limited", {"model": "glm-4.6"}),
     ]
     show(failed, "error")
+    show([*work(w)[:-7], Gate()], "background", then=in_background)
     show(None, "empty", before=False)
     stage.window.close()
     stage.window.deleteLater()
+
+
+def in_background(vm: ChatViewModel) -> None:
+    """Commands that run, and some that ended."""
+    conversation = vm.conversation
+    assert isinstance(conversation, FakeConversation)
+    lines: list[tuple[str, Ending | None]] = [
+        ("npm run dev -- --port 3000", None),
+        ("python -m pytest tests/integration -x --timeout 600", Ending("exit", 1, 48.0)),
+        ("docker compose up", Ending("lost")),
+    ]
+    for n, (line, ended) in enumerate(lines, 1):
+        command = Command(f"bg{n}", f"o{n}", line, now_us() - 80_000_000, ended=ended)
+        conversation.begin(command)
+        vm._command_changed(command)
+    vm.commandsChanged.emit()
 
 
 def loop_of() -> asyncio.AbstractEventLoop:
