@@ -1,12 +1,13 @@
 """Who uses the window: a measured anchor, estimates for what came since, and an upper bound.
 
-    anchored:   mean = measured + r * growth             upper = mean + margin * r * |growth|
+    anchored:   mean = measured + r * growth             upper = mean + spread * r * |growth|
     otherwise:  mean = r * sum of estimates              upper = mean * (1 + margin)
 
 The anchor is the provider's own count of the last call; it holds while the envelope (model, system
 text, tools) is the same and the prompt has only grown. A compaction, or a change of the envelope,
-lets go of the anchor but not of the ratio (``ratios``). The margins are the worst under-estimates
-measured. Decisions are made on ``upper``; what is shown as used is ``total``.
+lets go of the anchor but not of the ratio (``ratios``). The counter's spread is the worst that its
+estimates were found to be under the truth; the margin of a taught ratio is less, because in a whole
+prompt kinds of content mix. Decisions are made on ``upper``; what is shown as used is ``total``.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ from .shares import MAX_ITEMS, Sums, share
 from .tokens import ClassCounter, Counter
 from .types import Breakdown, Category, Item, Limits
 
-GROWTH_MARGIN = 0.25
-BLIND_GROWTH_MARGIN = 0.6  # while the prompts measured were too small to teach a ratio
+BLIND = 2.0  # times the counter's spread, while what was measured was too small to teach a ratio
+IMAGE_MARGIN = 0.35  # of images: their makers' formulas change from model to model
 LEARN_FROM = 500  # estimated tokens; in less, frames and a provider's own additions drown the text
 SANE = 100  # times the window or the estimate; more is no count of tokens
 TURNS_LOOKED_AT = 6
@@ -69,6 +70,10 @@ class _Weighed:
     def raw(self) -> float:
         return self.body + self.tail
 
+    @property
+    def images(self) -> float:
+        return self.sums.raw.get(("images", "images"), 0.0)
+
 
 class Accounting:
     """The accounting of one session with one model. Cost is O(new messages) while the prompts come
@@ -91,6 +96,7 @@ class Accounting:
         self.model = model
         counter = counter or ClassCounter(model)
         self.ratio = (ratios or Ratios()).of(model, counter.name)
+        self._spread = counter.spread
         self.pricer = Pricer(counter, model)
         self.calls: deque[CallCount] = deque(maxlen=HISTORY) if calls is None else calls
         self._anchor: _Anchor | None = None
@@ -220,8 +226,8 @@ class Accounting:
         return self.pricer.texts.count(text) * self.ratio.ratio
 
     def upper(self, raw: float) -> float:
-        """The upper bound of so many raw tokens that the provider has not measured."""
-        return raw * self.ratio.ratio * (1 + self.ratio.margin)
+        """The upper bound of a prompt of so many raw tokens that the provider has not measured."""
+        return raw * self.ratio.ratio * (1 + self.ratio.margin(self._spread))
 
     def _bounds(self, prompt: Prompt, weighed: _Weighed) -> tuple[float, float, _Anchor | None]:
         ratio, anchor = self.ratio.ratio, self._anchor
@@ -235,10 +241,18 @@ class Accounting:
             if weighed.tail != anchor.weighed.tail:
                 came, went = came + weighed.tail, went + anchor.weighed.tail
             mean = max(0.0, anchor.measured + ratio * (came - went))
-            margin = GROWTH_MARGIN if self.ratio.n else BLIND_GROWTH_MARGIN
-            return mean, mean + margin * ratio * (came + went), anchor
+            images = weighed.images - anchor.weighed.images
+            upper = mean + ratio * (
+                self._growth_margin * (came + went) + IMAGE_MARGIN * abs(images)
+            )
+            return mean, upper, anchor
         mean = ratio * weighed.raw
-        return mean, mean * (1 + self.ratio.margin), None
+        upper = mean * (1 + self.ratio.margin(self._spread))
+        return mean, upper + ratio * IMAGE_MARGIN * weighed.images, None
+
+    @property
+    def _growth_margin(self) -> float:
+        return self._spread if self.ratio.n else BLIND * self._spread
 
     def _forecast(self, upper: int, limits: Limits) -> Forecast | None:
         """Turns like the last ones until the alert mark."""

@@ -199,6 +199,10 @@ class PromptBuilder:
         self._steps = 0
         self._strip: bool | None = None  # of the message whose front was compacted
         self._tasks_shown = False
+        # The newest prompt, and what it was built from.
+        self._prompt: Prompt | None = None
+        self._live: list[AnyBlock] = []  # of the last message
+        self._task_lines: list[str] = []
 
     def build(self, envelope: Envelope, state: AgentState) -> Prompt:
         part = compaction_part(state)
@@ -208,6 +212,8 @@ class PromptBuilder:
         if key != self._key or not self._still_there(context):
             self._reset(key)
             self._messages.extend(_head(state, part))
+        elif (prompt := self._again(envelope, state)) is not None:
+            return prompt
         cut = part.get("cut")
         done = len(self._sources)
         for msg in context[done:-1]:
@@ -215,17 +221,33 @@ class PromptBuilder:
         live = self._append(context[-1], cut, last=True) if len(context) > done else []
         closed = len(self._messages)
         tail = _tail(state, part, self._tasks_shown or _task_call(live))
-        return Prompt(
+        self._prompt = Prompt(
             envelope=envelope,
             messages=[*self._messages, *live, *tail],
             closed=closed,
             stable=closed + len(live),
             epoch=self._epoch,
         )
+        self._live = list(context[-1].content) if self._partial is not None else []
+        self._task_lines = task_lines(open_tasks(state))
+        return self._prompt
+
+    def _again(self, envelope: Envelope, state: AgentState) -> Prompt | None:
+        """The prompt of last time, when nothing is new since (``_still_there`` was seen to)."""
+        prompt, context = self._prompt, state.context
+        if prompt is None or prompt.envelope is not envelope:
+            return None
+        if len(context) != len(self._sources) + (self._partial is not None):
+            return None
+        now = context[-1].content if self._partial is not None else []
+        if len(now) != len(self._live) or not all(map(is_, self._live, now)):
+            return None
+        return prompt if task_lines(open_tasks(state)) == self._task_lines else None
 
     def _still_there(self, context: list[Msg]) -> bool:
         count = len(self._sources)
-        if len(context) < count or not all(map(is_, self._sources, context)):
+        # Compared by identity first, in C; what is equal is as good.
+        if len(context) < count or self._sources != context[:count]:
             return False
         if self._partial is None:
             return True

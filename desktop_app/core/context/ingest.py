@@ -11,7 +11,7 @@ from math import ceil
 from desktop_app.core.tools.bounds import Bounded, bound
 
 from .accounting import Accounting
-from .tokens import estimate
+from .classes import estimate
 from .types import Limits
 
 RESULT = 0.08  # of W, and never more than RESULT_MOST

@@ -11,9 +11,9 @@ from desktop_app.core.tools.bounds import bound
 
 from .atoms import Atom
 from .build import slipway
+from .classes import estimate
 from .ledger import is_pinned
 from .pricing import Pricer
-from .tokens import estimate
 from .types import Limits
 
 EXEMPT = frozenset({"TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "AskUser", "Skill"})

@@ -18,8 +18,7 @@ from typing import Any, cast
 from desktop_app.core.errors import SettingsError
 from desktop_app.core.settings.jsonfile import read_object, write_object
 
-TAUGHT_MARGIN = 0.18
-UNTAUGHT_MARGIN = 0.25
+TAUGHT_MARGIN = 0.18  # of a whole prompt, in which kinds of content mix
 MOST = math.log(4.0)  # real ratios reach 2.7; beyond 4 something else is wrong
 
 logger = logging.getLogger(__name__)
@@ -37,11 +36,12 @@ class TokenRatio:
     def ratio(self) -> float:
         return math.exp(self.log_ratio)
 
-    @property
-    def margin(self) -> float:
+    def margin(self, spread: float) -> float:
+        """How far a whole prompt may be over its estimate, as a share; ``spread`` is the
+        counter's."""
         if not self.n:
-            return UNTAUGHT_MARGIN
-        return max(TAUGHT_MARGIN, math.expm1(min(self.worst, 1.0)))
+            return spread
+        return max(min(TAUGHT_MARGIN, spread), math.expm1(min(self.worst, 1.0)))
 
     def learn(self, measured: int, estimated: float) -> None:
         x = min(max(math.log(measured / estimated), -MOST), MOST)

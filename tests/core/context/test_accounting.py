@@ -235,7 +235,7 @@ def test_the_forecast_counts_finished_turns_until_the_alert_mark_and_tells_its_b
         else:
             assert told.forecast is not None
             assert told.forecast.samples == min(6, turn - 1)
-            assert 380 <= told.forecast.per_turn <= 420
+            assert 330 <= told.forecast.per_turn <= 430
             room = LIMITS.mark(LIMITS.alert) - told.upper
             assert told.turns_left == pytest.approx(room / told.forecast.per_turn, rel=0.01)
             seen.append(told.forecast.turns)
@@ -362,13 +362,12 @@ def test_each_text_is_counted_once_in_a_long_session_and_a_step_costs_little() -
     account.breakdown(builder.build(ENVELOPE, state))
     counted = account.pricer.texts.counted
     state.context.append(Msg.user("one more question, of more than sixty-four characters in all"))
-    started = time.thread_time()
-    for _ in range(20):
-        told = account.breakdown(builder.build(ENVELOPE, state))
-    spent = (time.thread_time() - started) / 20
-    assert account.pricer.texts.counted - counted <= 1
+    told = account.breakdown(builder.build(ENVELOPE, state))
+    assert account.pricer.texts.counted - counted == 1
     assert told.total > 100_000
-    assert spent < 0.016
+    # Nothing new: the goal is 0.1 ms (bench_counter measures it); here, with room for a slow run.
+    assert _best(lambda: account.breakdown(builder.build(ENVELOPE, state))) < 0.001
+    assert account.breakdown(builder.build(ENVELOPE, state)) is told
 
 
 def test_a_thousand_items_cost_a_step_little_and_a_fresh_start_not_much_more() -> None:

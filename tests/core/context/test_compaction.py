@@ -193,7 +193,7 @@ def long_session(turns: int = 6, steps: int = 4, size: int = 12) -> AgentState:
 
 async def test_the_summary_stands_at_its_place_and_down_to_the_target() -> None:
     state, model = long_session(), Summariser()
-    account = Accounting(MEDIUM)
+    account = Accounting(MEDIUM, model="deepseek")
     told = account.breakdown(build(ENVELOPE, state))
     assert decide(told) == "do"
     compactor = Compactor(model, account, ENVELOPE, where="sessions/s/context.jsonl")
@@ -313,8 +313,8 @@ async def test_a_small_model_may_write_the_notes_of_a_large_context() -> None:
 
 
 async def test_old_results_are_masked_first_when_that_is_enough() -> None:
-    state, account, model = long_session(), Accounting(MEDIUM), Summariser()
-    account.limits = replace(MEDIUM, target=0.6)
+    state, model = long_session(), Summariser()
+    account = Accounting(replace(MEDIUM, target=0.65), model="deepseek")
     compactor = Compactor(model, account, ENVELOPE, mask_first=True)
     proposal = await compactor.propose(state, "danger")
     record = proposal.record

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from desktop_app.core.context.artifacts import touched
+from desktop_app.core.context.classes import estimate
 from desktop_app.core.context.entities import entities, holds
 from desktop_app.core.context.findings import findings
 from desktop_app.core.context.ledger import Ledger, Room, ledger_from
@@ -18,7 +19,6 @@ from desktop_app.core.context.redact import redact
 from desktop_app.core.context.rules import modality
 from desktop_app.core.context.said import Said, fit
 from desktop_app.core.context.todos import TodoList, update, update_text
-from desktop_app.core.context.tokens import estimate
 from desktop_app.core.messages import (
     AnyBlock,
     Msg,
