@@ -18,6 +18,7 @@ In dont_ask every question (3, 4 too) is a refusal: nobody is there to answer.
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
@@ -66,11 +67,11 @@ class Permissions:
         """What becomes of a call of the tool ``name``."""
         context = self.context
         subjects = verdict.subjects or self._subjects(name, args)
-        if rule := self._find(context.deny_rules, name, subjects, broad=True):
+        if rule := self._find(context.deny_rules, name, subjects, broad=True, args=args):
             return Decided("deny", "rule", (("rule.deny", _params(rule)),), rule)
         if verdict.behavior == "deny":
             return Decided("deny", "mode", verdict.reasons)
-        if rule := self._find(context.ask_rules, name, subjects, broad=True):
+        if rule := self._find(context.ask_rules, name, subjects, broad=True, args=args):
             return self._ask((("rule.ask", _params(rule)), *verdict.reasons), None, effect)
         if verdict.safety:
             return self._ask(verdict.reasons, None, effect)
@@ -101,11 +102,21 @@ class Permissions:
         return Decided("ask", "person", reasons, suggest=suggest)
 
     def _find(
-        self, rules: dict[str, list[Rule]], name: str, subjects: Sequence[str], *, broad: bool
+        self,
+        rules: dict[str, list[Rule]],
+        name: str,
+        subjects: Sequence[str],
+        *,
+        broad: bool,
+        args: dict[str, Any] | None = None,
     ) -> Rule | None:
         for key in (name, "*"):
             for rule in rules.get(key, ()):
-                if covers(rule.rule_content, name, subjects, broad=broad):
+                content = rule.rule_content or ""
+                if content.startswith(HOST):
+                    if args is not None and names_host(content.removeprefix(HOST), args):
+                        return rule
+                elif covers(rule.rule_content, name, subjects, broad=broad):
                     return rule
         return None
 
@@ -184,11 +195,28 @@ class Permissions:
         return (name,)
 
 
+HOST = "host:"  # of a rule that forbids or asks: calls that name this host, or one below it
+
+
+def names_host(host: str, value: Any) -> bool:
+    """Whether arguments name a host anywhere in their texts."""
+    if isinstance(value, str):
+        pattern = rf"(?<![\w.-])(?:[\w-]+\.)*{re.escape(host)}(?![\w-]|\.\w)"
+        return re.search(pattern, value, re.IGNORECASE) is not None
+    if isinstance(value, dict):
+        return any(names_host(host, v) for v in cast(dict[str, Any], value).values())
+    if isinstance(value, list):
+        return any(names_host(host, v) for v in cast(list[Any], value))
+    return False
+
+
 def covers(content: str | None, name: str, subjects: Sequence[str], *, broad: bool) -> bool:
     """Whether a rule's content covers a call. ``broad`` for rules that forbid or ask: they match
     when any part of the call does; an allow rule must cover all of it."""
     if content is None or content in ("", "*"):
         return True
+    if content.startswith(HOST):
+        return False  # needs the arguments: ``names_host``; it never allows anything
     fits = any if broad else all
     if name == "Bash":
         return fits(_bash(content, s, broad) for s in subjects)

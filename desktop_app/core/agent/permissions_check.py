@@ -8,7 +8,7 @@ from desktop_app.core.errors import ToolFailure
 from desktop_app.core.state import Rule
 from desktop_app.core.tools.globs import compile_glob
 
-from .permissions import FILE_TOOLS
+from .permissions import FILE_TOOLS, HOST
 
 # ``tool``: no tool is named; ``prefix``: nothing before ``:*``; ``exact``: a wildcard that an
 # allow rule of Bash takes literally; ``pattern``: no pattern for paths; ``name``: for other tools
@@ -23,6 +23,9 @@ def rule_problem(rule: Rule) -> Problem:
         return "tool"
     if content in ("", "*"):
         return ""
+    if content.startswith(HOST):
+        named = bool(content.removeprefix(HOST).strip())
+        return "" if named and rule.behavior != "allow" else "name"
     if rule.tool_name == "Bash":
         if not content.removesuffix(":*").strip():
             return "prefix"

@@ -169,11 +169,21 @@ def _tail(state: AgentState, part: dict[str, Any], shown: bool) -> list[Msg]:
     """Open tasks, but only when nothing else in the prompt shows them: neither the ledger as they
     are now nor a live call of a task tool (``shown``). A tail that comes each time would cost the
     provider's cache for nothing."""
+    tail = _later_pins(part)
     lines = task_lines(open_tasks(state))
     if not lines or shown or lines == part.get("tasks"):
-        return []
+        return tail
     text = "\n".join(["<open-tasks>", *lines, "</open-tasks>"])
-    return [made("tasks", text, of="open-tasks")]
+    return [*tail, made("tasks", text, of="open-tasks")]
+
+
+def _later_pins(part: Mapping[str, Any]) -> list[Msg]:
+    """What the person pinned after it had left, until the next compaction takes it in."""
+    texts = [str(e["text"]) for e in part.get("later", ()) if e.get("on")]
+    if not texts:
+        return []
+    text = "\n\n".join(["<pinned>", "Pinned by the person just now:", *texts, "</pinned>"])
+    return [made("pinned", text, of="pinned-later")]
 
 
 class PromptBuilder:

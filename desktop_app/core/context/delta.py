@@ -29,7 +29,7 @@ from .entities import entities, holds, plain
 from .findings import poses, shape
 from .glimpses import is_data
 from .redact import redact
-from .rules import binds, sentences
+from .rules import orders, sentences
 from .sources import Found, Source, sentence_of
 from .types import Evidence, ItemKind
 
@@ -232,7 +232,7 @@ class Verifier:
             return Proven(kind, sentence, Evidence(ref=found.passage.ref, quote=sentence))
         if role == "tool" and not (is_data(found.context) and is_data(text)):
             return "order"
-        if role == "record" and binds(text) and not binds(found.quote):
+        if role == "record" and orders(text) and not orders(found.quote):
             return "order"
         named = entities(text)
         if not all(holds(found.context, word) for word in named):

@@ -15,7 +15,7 @@ from desktop_app.core.tools.digest import digest
 from .entities import entities
 from .findings import poses
 from .redact import redact
-from .rules import binds
+from .rules import orders
 
 RESULTS = 80  # newest ones looked at
 LINES = 2  # of one result
@@ -39,7 +39,7 @@ class Glimpse(WireModel):
 
 def is_data(line: str) -> bool:
     """Whether a line of a tool's output may be carried on: no rule, no order, no posing."""
-    return not (binds(line) or poses(line) or _ORDERS.search(line))
+    return not (orders(line) or poses(line) or _ORDERS.search(line))
 
 
 def glimpses(

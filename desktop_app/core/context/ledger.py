@@ -228,7 +228,7 @@ class Ledger(WireModel):
 
     def _call(self, call: ToolCallBlock, result: ToolResultBlock) -> None:
         if is_pinned(result.metadata):
-            self.pins.append(Pin(id=call.id, who=call.name, text=result.text()))
+            self.pins.append(Pin(id=_name_of(call), who=call.name, text=result.text()))
         arguments = arguments_of(call)
         about = next((str(arguments[k]) for k in _ABOUT if isinstance(arguments.get(k), str)), "")
         what = redact(f"{call.name} {about[:120]}".strip())
@@ -327,6 +327,12 @@ class Ledger(WireModel):
 
 
 _ABOUT = ("file_path", "path", "command", "pattern", "url", "query", "skill", "target")
+
+
+def _name_of(call: ToolCallBlock) -> str:
+    """Our operation's id where there is one: the provider's may repeat."""
+    own = (call.model_extra or {}).get("op_id")
+    return own if isinstance(own, str) else call.id
 
 
 def _gives_way(item: LedgerItem) -> bool:

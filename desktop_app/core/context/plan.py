@@ -27,6 +27,7 @@ from .ledger import FILES, Ledger, Room, ledger_from
 from .ledger_text import render
 from .masking import Mask, old_masks, squeeze
 from .offloading import offload
+from .pins import settle
 from .tokens import FRAME
 from .types import Breakdown, Choices, Trigger
 
@@ -251,6 +252,7 @@ class Planner:
         """The ledger of what leaves."""
         ledger, context = draft.ledger, draft.state.context
         count = self.account.pricer.texts.count
+        settle(ledger)
         ledger.absorb(chosen.absorbed(draft.covered), count)
         draft.rejected += chosen.change(ledger)
         ledger.tasks = task_lines(open_tasks(draft.state))

@@ -48,6 +48,12 @@ _MUST = re.compile(
     r"|从现在起|以后都",
     re.IGNORECASE,
 )
+_ORDERS = re.compile(
+    r"\b(?:must|mustn't|never|always|do not|don't|don’t|shall|make sure|ensure|from now on|remember"
+    r"|forbidden|not allowed|hands off|under no circumstances|new rule|your task|important)\b"
+    r"|必须|不要|不得|不许|不准|禁止|严禁|切勿|请勿|务必|一定要|从现在起|以后都|记住|牢记",
+    re.IGNORECASE,
+)
 _FENCE = re.compile(r"^(```|~~~)", re.MULTILINE)
 _COMMON = frozenset(
     re.findall(
@@ -98,6 +104,11 @@ def rules_in(text: str, *, pasted: bool = False) -> list[str]:
 def binds(text: str) -> bool:
     """Whether a text reads like a rule."""
     return _CUE.search(text) is not None
+
+
+def orders(text: str) -> bool:
+    """Whether a text tells its reader what to do, as a fact hardly ever does."""
+    return _ORDERS.search(text) is not None
 
 
 def takes_back(sentence: str) -> bool:
