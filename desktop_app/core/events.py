@@ -155,6 +155,27 @@ class ToolOutput:
 
 
 @dataclass(frozen=True, slots=True)
+class RequestAsked:
+    """An MCP server asks for something while the call runs; the run waits with the call.
+    ``request`` is a ``core.agent.requests.Request``."""
+
+    reply_id: str
+    op_id: str
+    request: Any
+
+
+@dataclass(frozen=True, slots=True)
+class RequestAnswered:
+    """What became of it. ``body`` is that of the record ``request.answered``: id, server, kind
+    (sampling, form, visit), answer (accept, decline, cancel, failed, withdrawn), by, model, usage,
+    cost in US dollars …"""
+
+    reply_id: str
+    op_id: str
+    body: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class ToolFinished:
     """``result`` is what the model will see. ``offloaded`` is the workspace path of the whole
     result when it was bounded, ``whole_bytes`` its size."""
@@ -294,6 +315,8 @@ Event = (
     | QuestionAsked
     | ToolStarted
     | ToolOutput
+    | RequestAsked
+    | RequestAnswered
     | ToolFinished
     | TasksChanged
     | CommandChanged

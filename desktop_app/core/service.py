@@ -22,7 +22,16 @@ from .catalog import (
     WorkspacesChanged,
 )
 from .errors import SessionError, SlipwayError
-from .events import Event, RunFinished, RunParked, RunStarted, TitleChanged, ToolFinished
+from .events import (
+    Event,
+    RequestAnswered,
+    RequestAsked,
+    RunFinished,
+    RunParked,
+    RunStarted,
+    TitleChanged,
+    ToolFinished,
+)
 from .ids import new_id, now_us
 from .machines import Machines
 from .mcp.manager import McpManager
@@ -259,7 +268,7 @@ class Slipway(Shelf):
         except BaseException:
             await journal.close()
             raise
-        conversation.listen(lambda event: self._heard(key, placed.workspace_id, event))
+        conversation.listen(lambda e: self._heard(key, placed.workspace_id, conversation, e))
         if conversation.activity == "parked":
             self._live[key] = "parked"
             self.tell(SessionsChanged(placed.workspace_id, key.session_id))
@@ -269,13 +278,19 @@ class Slipway(Shelf):
     def agent_name(self) -> str:
         return "Assistant"
 
-    def _heard(self, key: SessionKey, workspace_id: str, event: Event) -> None:
+    def _heard(
+        self, key: SessionKey, workspace_id: str, conversation: SessionConversation, event: Event
+    ) -> None:
         match event:
             case RunStarted():
                 self._live[key] = "running"
             case RunParked():
                 self._live[key] = "parked"
                 self._tasks.start(self._settle(key, workspace_id), name="refresh the index")
+            case RequestAsked():
+                self._live[key] = "parked"
+            case RequestAnswered() if self._live.get(key) == "parked":
+                self._live[key] = "parked" if conversation.requests else "running"
             case RunFinished():
                 self._live.pop(key, None)
                 self._tasks.start(self._settle(key, workspace_id), name="refresh the index")

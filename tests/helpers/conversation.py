@@ -25,6 +25,7 @@ from desktop_app.core.agent.base import (
     Spent,
 )
 from desktop_app.core.agent.permissions import Permissions
+from desktop_app.core.agent.request_shapes import Answered, Request
 from desktop_app.core.context.figures import Forecast
 from desktop_app.core.context.types import Breakdown, Category, CompactionRecord, Item, Limits
 from desktop_app.core.ids import now_us
@@ -210,6 +211,8 @@ class FakeConversation:
         self.listeners: list[Callable[[ev.Event], None]] = []
         self.commands: dict[str, Command] = {}
         self.outputs: dict[str, str] = {}
+        self.open_requests: list[Request] = []
+        self.request_answers: list[tuple[str, Answered]] = []
         self._running = False
         self._stop = asyncio.Event()
         self._blocks: dict[str, dict[str, Any]] = {}
@@ -284,6 +287,10 @@ class FakeConversation:
                         "whole_bytes": event.whole_bytes,
                     },
                 )
+            case ev.RequestAsked(request=request):
+                self.open_requests.append(request)
+            case ev.RequestAnswered(body=body):
+                self.record("request.answered", body)
             case ev.CompactionFinished(record=made):
                 self.made.append(made)
                 self.record("compaction", asdict(made))
@@ -303,6 +310,14 @@ class FakeConversation:
                 )
             case _:
                 pass
+
+    @property
+    def requests(self) -> tuple[Request, ...]:
+        return tuple(self.open_requests)
+
+    def answer_request(self, request_id: str, answer: Answered) -> None:
+        self.open_requests = [r for r in self.open_requests if r.id != request_id]
+        self.request_answers.append((request_id, answer))
 
     # -- playing ----------------------------------------------------------------------------
 

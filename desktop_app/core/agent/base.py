@@ -19,6 +19,8 @@ from desktop_app.core.sessions.base import SessionKey
 from desktop_app.core.state import AgentState, Mode, PermissionContext
 from desktop_app.core.tools.background import Command
 
+from .request_shapes import Answered, Request
+
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
@@ -108,6 +110,15 @@ class Conversation(Protocol):
 
     @property
     def pending(self) -> Pending | None: ...
+
+    @property
+    def requests(self) -> tuple[Request, ...]:
+        """What MCP servers ask the person while their calls run, oldest first."""
+        ...
+
+    def answer_request(self, request_id: str, answer: Answered) -> None:
+        """Answer one of ``requests``. SessionError ``request.gone``, ``request.bad_value``."""
+        ...
 
     @property
     def resumable(self) -> str | None:

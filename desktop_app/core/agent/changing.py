@@ -8,7 +8,6 @@ from desktop_app.core import events as ev
 from desktop_app.core.sessions.base import NewRecord
 from desktop_app.core.state import Mode, PermissionContext
 
-from .answers import with_rule
 from .groups import off_tools
 from .opened import Opened
 from .permissions import Permissions
@@ -23,7 +22,7 @@ class Changing(Opened):
         await self._save_permissions(context)
 
     async def add_rule(self, rule: dict[str, Any]) -> None:
-        await self._save_permissions(with_rule(self.permissions, rule))
+        await self._add_rule(rule)
 
     async def remove_rule(self, rule: dict[str, Any]) -> None:
         context = self.permissions.model_copy(deep=True)

@@ -138,6 +138,7 @@ class SessionConversation(Answering, Compacting, Changing):
 
     async def stop(self) -> None:
         await self._stream.stop()
+        await self._requests.settle()
 
     # -- in the background ---------------------------------------------------------------------
 
@@ -156,6 +157,7 @@ class SessionConversation(Answering, Compacting, Changing):
         await self.stop()
         await self.commands.close()
         await self._servers.close()
+        await self._requests.settle()
         try:
             await self.log.save_unsaved()
         except SlipwayError as error:

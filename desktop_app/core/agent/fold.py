@@ -312,6 +312,14 @@ def _recovered(now: Folded, body: dict[str, Any]) -> None:
             now.attempts[op_id] = now.attempts.get(op_id, 1) + 1
 
 
+def _request_answered(now: Folded, body: dict[str, Any]) -> None:
+    """A model that answered a server costs as any call does."""
+    cost = body.get("cost")
+    if isinstance(cost, int | float):
+        now.cost = (now.cost or 0.0) + cost
+        now.turn_cost = (now.turn_cost or 0.0) + cost
+
+
 def _model(now: Folded, body: dict[str, Any]) -> None:
     now.model = str(body["model"])
 
@@ -330,6 +338,7 @@ _HANDLERS: dict[str, Callable[[Folded, dict[str, Any]], None]] = {
     "question.asked": _question,
     "approval.decided": _decided,
     "tool.result": _result,
+    "request.answered": _request_answered,
     "turn.finished": _finished,
     "permissions": _permissions,
     "tasks": _tasks,

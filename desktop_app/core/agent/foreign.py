@@ -24,6 +24,7 @@ from desktop_app.core.workspaces.history import ContextFile, Damage
 from desktop_app.core.workspaces.history import History as Folded
 
 from .base import Activity, Attachment, Decision, History, HistoryEntry, Pending
+from .request_shapes import Answered, Request
 
 FOLDED_BYTES = 32 << 20  # up to here repeats are folded; longer files are read as they stand
 AGENT = "foreign:"  # then the workspace's id: where a session of another program is
@@ -110,6 +111,13 @@ class ForeignConversation:
     @property
     def resumable(self) -> str | None:
         return None
+
+    @property
+    def requests(self) -> tuple[Request, ...]:
+        return ()
+
+    def answer_request(self, request_id: str, answer: Answered) -> None:
+        raise SessionError("request.gone", id=request_id)
 
     @property
     def spent(self) -> None:

@@ -10,12 +10,13 @@ from desktop_app.core import events as ev
 from desktop_app.core.errors import ModelError, SessionError
 from desktop_app.core.mcp.manager import McpManager
 from desktop_app.core.models.base import ChatModel, ModelInfo
-from desktop_app.core.sessions.base import Journal, SessionKey
+from desktop_app.core.sessions.base import Journal, NewRecord, SessionKey
 from desktop_app.core.state import AgentState, PermissionContext
 from desktop_app.core.tasks import Tasks
 from desktop_app.core.tools.base import FileVersions, ToolContext
 from desktop_app.core.workspaces.outbox import Outbox
 
+from .answers import with_rule
 from .base import Activity, History, Pending, Question, Spent
 from .commands import SessionCommands
 from .engine import ContextEngine
@@ -23,6 +24,7 @@ from .execute import Executor
 from .groups import ToolGroups, off_tools
 from .log import SessionLog
 from .recovery import Recovered
+from .requests import Answered, Request, Requests
 from .servers import Servers
 from .setting import Setting
 from .shown import history_of
@@ -57,6 +59,16 @@ class Opened:
         )
         self.toolbox = Toolbox(groups, self._tool_context)
         self.commands = SessionCommands(self.log, setting.workspace, tasks, self._stream.emit)
+        self._requests = Requests(
+            self.log,
+            self._stream.emit,
+            tasks,
+            self.model,
+            lambda: self.permissions,
+            self._add_rule,
+        )
+        if setting.mcp is not None and journal.info.writable:
+            setting.mcp.ask = self._requests.ask
         self.engine: ContextEngine
         self.executor: Executor
         self.outbox: Outbox
@@ -138,6 +150,13 @@ class Opened:
             tuple(Question(w.op_id, w.questions) for w in waiting if w.questions is not None),
         )
 
+    @property
+    def requests(self) -> tuple[Request, ...]:
+        return self._requests.pending
+
+    def answer_request(self, request_id: str, answer: Answered) -> None:
+        self._requests.answer(request_id, answer)
+
     def listen(self, listener: Callable[[ev.Event], None]) -> Callable[[], None]:
         """Hear every event of this conversation; returns the way to stop."""
         self._stream.listeners.append(listener)
@@ -173,6 +192,11 @@ class Opened:
             return
         await self.engine.refresh()
         self._stream.emit(ev.ContextChanged(await self.engine.breakdown()))
+
+    async def _add_rule(self, rule: dict[str, Any]) -> None:
+        context = with_rule(self.permissions, rule)
+        body = {"permission_context": context.model_dump()}
+        await self.log.append(NewRecord("permissions", body), draft=None)
 
     def _check_free(self) -> None:
         if not self.writable:

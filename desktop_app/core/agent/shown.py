@@ -12,6 +12,7 @@ SHOWN = (
     "tool.result",
     "approval.decided",
     "question.answered",
+    "request.answered",
     "compaction",
     "compaction.undone",
     "turn.finished",

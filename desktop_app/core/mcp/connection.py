@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from desktop_app.core.errors import ToolFailure
 from desktop_app.core.tools.base import ToolOutcome
 
+from .asking import Asking
+from .asks import Asker
+from .calling import Call, Progress, make_call
 from .reasons import reason_of
-from .results import outcome_of
 from .ring import Ring
 from .runner import Runner
 from .shell_path import login_path
@@ -33,7 +35,6 @@ log = logging.getLogger(__name__)
 
 State = Literal["off", "starting", "ok", "waiting", "failed", "stopped"]
 PAGES = 200  # a listing that goes on after this many pages is cut
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,8 @@ class RemoteTool:
 class Status:
     """How a server is. ``code`` says why it is not ``ok`` (or what is wrong although it is);
     ``bad`` are listed tools that cannot be used, with a code that says why. ``retry`` is the pause
-    before the next try, in seconds."""
+    before the next try, in seconds. ``knows_folder``: it asked for its roots and was told the
+    working directory."""
 
     state: State = "off"
     code: str = ""
@@ -72,10 +74,12 @@ class Status:
     bad: tuple[tuple[str, str], ...] = ()
     version: str = ""
     retry: float = 0.0
+    knows_folder: bool = False
 
 
 class Connection:
-    """See the module. ``on_change(status)`` is called on the loop that made this object."""
+    """See the module. ``on_change(status)`` is called on the loop that made this object, ``ask``
+    awaited there when the server asks for something."""
 
     def __init__(
         self,
@@ -84,6 +88,7 @@ class Connection:
         cwd: str,
         on_change: Callable[[Status], None],
         limits: Limits | None = None,
+        ask: Asker | None = None,
     ) -> None:
         self.spec = spec
         self.status = Status()
@@ -94,6 +99,7 @@ class Connection:
         self._on_change = on_change
         self._limits = limits or Limits()
         self._home = asyncio.get_running_loop()
+        self._asking = Asking(spec.name, self._home, ask, self.ring.note)
         self._work: concurrent.futures.Future[None] | None = None
         # of the runner's loop from here on
         self._now = Status()
@@ -132,16 +138,29 @@ class Connection:
         self.status = replace(Status("stopped"), version=self.status.version)
 
     async def call(
-        self, tool: str, args: dict[str, Any], *, images: bool, progress: Progress
+        self,
+        tool: str,
+        args: dict[str, Any],
+        *,
+        images: bool,
+        progress: Progress,
+        op_id: str = "",
     ) -> ToolOutcome:
-        """One call. ToolFailure ``mcp.timeout``, ``mcp.not_running``, ``mcp.died``,
-        ``mcp.refused``. A cancellation cancels this request alone."""
+        """One call, which is our operation ``op_id``. ToolFailure ``mcp.not_running`` and those of
+        ``make_call``. A cancellation cancels this request alone."""
 
         def told(text: str) -> None:
             self._tell_home(lambda: progress(text))
 
+        async def work() -> ToolOutcome:
+            seconds = self.spec.call_seconds or self._limits.call
+            job = Call(
+                self.spec.name, tool, op_id, seconds, self.spec.call_seconds is not None, told
+            )
+            return await make_call(await self._ready(), job, args, self._asking, images=images)
+
         self.start()
-        return await self._runner.run(self._call(tool, args, images, told))
+        return await self._runner.run(work())
 
     def _tell_home(self, call: Callable[[], None]) -> None:
         try:
@@ -222,6 +241,7 @@ class Connection:
             message_handler=self._heard,
             client_info=_ourselves(),
             cache=None,
+            **self._asking.callbacks(),
         )
         async with asyncio.timeout(self._limits.start) as limit:
             async with client:
@@ -311,6 +331,8 @@ class Connection:
         from pydantic import FileUrl
 
         folder = Path(self._cwd)
+        if not self._now.knows_folder:
+            self._set(knows_folder=True)
         return ListRootsResult(roots=[Root(uri=FileUrl(folder.as_uri()), name=folder.name)])
 
     async def _ready(self) -> Client:
@@ -340,68 +362,6 @@ class Connection:
             )
         return self._client
 
-    async def _call(
-        self, tool: str, args: dict[str, Any], images: bool, told: Progress
-    ) -> ToolOutcome:
-        from mcp.shared.exceptions import MCPError
-
-        client = await self._ready()
-        seconds = self.spec.call_seconds or self._limits.call
-        loop = asyncio.get_running_loop()
-        last = 0.0
-
-        async def told_progress(progress: float, total: float | None, message: str | None) -> None:
-            nonlocal last
-            if self.spec.call_seconds is None:
-                limit.reschedule(loop.time() + seconds)
-            if loop.time() - last >= 0.05 or (total is not None and progress >= total):
-                last = loop.time()
-                told(_progress_text(progress, total, message))
-
-        limit = asyncio.timeout(seconds)
-        try:
-            async with limit:
-                result = await client.call_tool(
-                    tool, args, progress_callback=told_progress, read_timeout_seconds=86400.0
-                )
-        except TimeoutError:
-            raise ToolFailure(
-                "mcp.timeout",
-                f"The MCP server {self.spec.name!r} gave no answer within {seconds:g} seconds. The "
-                "call was cancelled; what it had done by then stays done.",
-                name=self.spec.name,
-                seconds=seconds,
-            ) from None
-        except MCPError as error:
-            raise self._failure(tool, error) from error
-        except (RuntimeError, ValueError) as error:
-            raise ToolFailure(
-                "mcp.refused",
-                f"The answer of {tool!r} cannot be used: {str(error)[:500]}",
-                name=self.spec.name,
-                detail=str(error)[:300],
-            ) from error
-        return outcome_of(result, images=images)
-
-    def _failure(self, tool: str, error: Any) -> ToolFailure:
-        from mcp_types import CONNECTION_CLOSED
-
-        detail = str(error.message)[:1000]
-        if error.code == CONNECTION_CLOSED:
-            return ToolFailure(
-                "mcp.died",
-                f"The MCP server {self.spec.name!r} ended while {tool!r} ran; what it had done by "
-                "then stays done. It is being started again.",
-                retryable=True,
-                name=self.spec.name,
-            )
-        return ToolFailure(
-            "mcp.refused",
-            f"The MCP server {self.spec.name!r} refused {tool!r}: {detail}",
-            name=self.spec.name,
-            detail=detail[:300],
-        )
-
 
 def _remote(tool: Any) -> RemoteTool:
     hints = tool.annotations
@@ -412,11 +372,6 @@ def _remote(tool: Any) -> RemoteTool:
         hints is not None and hints.read_only_hint is True,
         hints is not None and hints.idempotent_hint is True,
     )
-
-
-def _progress_text(done: float, total: float | None, message: str | None) -> str:
-    figures = f"{done:g}/{total:g}" if total else f"{done:g}"
-    return f"{figures} {message[:500]}" if message else figures
 
 
 def _ourselves() -> Any:

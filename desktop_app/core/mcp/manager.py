@@ -19,6 +19,7 @@ from desktop_app.core.workspaces.base import WorkspaceInfo
 from desktop_app.core.workspaces.mcp_file import McpDeclaration, McpFile
 from desktop_app.core.workspaces.mcp_write import McpWriter, NewServer
 
+from .asks import Asker
 from .connection import Connection, Limits, RemoteTool, State, Status
 from .names import tool_name
 from .runner import Runner
@@ -96,6 +97,7 @@ class McpManager:
         self._closing = Tasks(lambda name, error: log.error("%s failed", name, exc_info=error))
         self._started = self._closed = False
         self.version = 0  # grows with every change
+        self.ask: Asker | None = None  # who is asked what servers ask for; before ``start``
 
     # -- life --------------------------------------------------------------------------------
 
@@ -151,6 +153,7 @@ class McpManager:
             self._workspace.info.folder,
             lambda _: self._changed(),
             self._limits,
+            self.ask,
         )
         connection.start()
         return connection
@@ -205,13 +208,19 @@ class McpManager:
         if known is None or known.remote != remote:
 
             async def call(
-                name: str, args: dict[str, Any], images: bool, progress: Callable[[str], None]
+                name: str,
+                args: dict[str, Any],
+                images: bool,
+                progress: Callable[[str], None],
+                op_id: str,
             ) -> ToolOutcome:
                 connection = self._connections.get(server)
                 if connection is None:
                     text = f"The MCP server {server!r} is switched off."
                     raise ToolFailure("mcp.not_running", text, name=server)
-                return await connection.call(name, args, images=images, progress=progress)
+                return await connection.call(
+                    name, args, images=images, progress=progress, op_id=op_id
+                )
 
             known = self._tools[key] = McpTool(server, remote, call)
         return known

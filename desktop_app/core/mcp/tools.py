@@ -12,12 +12,14 @@ from .connection import RemoteTool
 from .names import tool_name
 
 DESCRIPTION_CHARS = 8_000  # what is longer is cut: it is in every request
-CallRemote = Callable[[str, dict[str, Any], bool, Callable[[str], None]], Awaitable[ToolOutcome]]
+CallRemote = Callable[
+    [str, dict[str, Any], bool, Callable[[str], None], str], Awaitable[ToolOutcome]
+]
 
 
 class McpTool:
     """``server`` and ``remote`` are the names as the server has them; ``call(remote, arguments,
-    images, progress)`` does it.
+    images, progress, op_id)`` does it.
 
     What a server says of itself is a hint: a tool counts as unsafe unless it declares to read only,
     and every call is asked for unless a rule or the mode allows it.
@@ -56,7 +58,7 @@ class McpTool:
         def progress(text: str) -> None:
             ctx.emit("progress", f"{text}\n")
 
-        outcome = await self._call(self.remote.name, args, ctx.images, progress)
+        outcome = await self._call(self.remote.name, args, ctx.images, progress, ctx.op_id)
         ours = {"server": self.server, "tool": self.remote.name}
         outcome.metadata = {**outcome.metadata, "slipway": ours}
         return outcome

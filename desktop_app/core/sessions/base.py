@@ -16,6 +16,8 @@ Record kinds (``body`` is JSON; unknown kinds are kept and skipped when ``ignora
     approval.asked     {reply_id, op_id, approval}
     approval.decided   {reply_id, op_id, allowed, by, arguments?, rule?}    barrier
     question.answered  {reply_id, op_id, answer}              barrier
+    request.asked      {id, reply_id, op_id, server, tool, kind, what was asked} (ignorable)
+    request.answered   {id, …, answer, by, seconds, usage?, cost?}               (ignorable)
     tool.result        {reply_id, op_id, block, seconds, blob?, offload?}   barrier
     compaction         {CompactionRecord}                     barrier
     compaction.undone  {gen, undo: what it puts back}         barrier

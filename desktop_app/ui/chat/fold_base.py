@@ -208,6 +208,12 @@ class FoldBase:
             card = own_code or code or "run.failed"
             self._add(NoticeItem(f"e:{reply_id}", tone, card, words, (action,), reply_id))
 
+    def _request(self, body: dict[str, Any]) -> None:
+        """What a server asked and what became of it: a line of its own after the call."""
+        tone: Tone = "warning" if body.get("answer") == "failed" else "info"
+        words = {k: v for k, v in body.items() if k not in ("reply_id", "op_id", "tool")}
+        self.put(NoticeItem(f"q:{body.get('id')}", tone, "request.answered", words))
+
     def _compacted(self, body: dict[str, Any], ts_us: int) -> None:
         self.remove("x:compaction")
         self.remove("x:compaction-failed")

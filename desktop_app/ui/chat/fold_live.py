@@ -52,6 +52,8 @@ class LiveFold(FoldBase):
                 )
             case ev.CompactionUndone(gen=gen):
                 self._undone(gen, self._clock())
+            case ev.RequestAnswered(body=body):
+                self._request(body)
             case ev.Notice(code="outbox", params=params):
                 self._outbox(dict(params))
             case ev.Notice(code=code, params=params):

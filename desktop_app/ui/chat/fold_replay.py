@@ -47,6 +47,8 @@ class ReplayFold(FoldBase):
                     if body.get("arguments") is not None:
                         item.set_input(body["arguments"])
                     self.touch(item.id)
+            case "request.answered":
+                self._request(body)
             case "compaction":
                 self._compacted(body.get("record") or body, entry.ts_us)
             case "compaction.undone":

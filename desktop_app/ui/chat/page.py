@@ -29,6 +29,7 @@ from .page_views import PageViews
 from .page_work import PageWork
 from .permissions_work import PermissionsWork
 from .question import QuestionCard
+from .requests import RequestCard
 from .sources import ChatSources
 from .tool_words import title as tool_title
 from .view_model import ChatViewModel
@@ -67,6 +68,7 @@ class ChatPage(Live, QWidget):
         self.offer = OfferBar()
         self.approval = ApprovalCard()
         self.question = QuestionCard()
+        self.request = RequestCard()
         self.composer = Composer()
         self.stack = QStackedWidget()
         self.stack.addWidget(self.empty)
@@ -81,7 +83,7 @@ class ChatPage(Live, QWidget):
     def _build(self) -> None:
         stack = QVBoxLayout(self._bottom)
         stack.setSpacing(theme().px(10))
-        cards = (self.commands.bar, self.offer, self.approval, self.question)
+        cards = (self.commands.bar, self.offer, self.approval, self.request, self.question)
         for widget in (self.activity, *cards, self.composer):
             stack.addWidget(widget)
         column = QVBoxLayout(self)
@@ -109,6 +111,8 @@ class ChatPage(Live, QWidget):
         self.offer.dismissed.connect(lambda: self.vm and self.vm.dismiss_offer())
         self.approval.decided.connect(self._decided)
         self.question.answered.connect(self._answered)
+        self.request.answered.connect(self.work.answer_request)
+        self.request.visit.connect(self.work.visit)
         composer.submitted.connect(lambda text, files: self.vm and self.vm.send(text, files))
         composer.stopRequested.connect(lambda: self.vm and self.vm.stop())
         composer.queueEdited.connect(self._edit_queued)
@@ -165,6 +169,7 @@ class ChatPage(Live, QWidget):
             (vm.openFailed, self.failed),
             (vm.activityChanged, self.face.activity),
             (vm.pendingChanged, self.face.pending),
+            (vm.requestsChanged, self.face.requests),
             (vm.queueChanged, self.face.queue),
             (vm.contextChanged, self.face.context),
             (vm.offerChanged, self.face.offer),
@@ -219,16 +224,16 @@ class ChatPage(Live, QWidget):
         if self.vm is not None:
             given = arguments if isinstance(arguments, dict) else None
             self.vm.decide(op_id, allowed=allowed, always=always, arguments=given)
-            self._after_answer()
+            self.after_answer()
 
     def _answered(self, op_id: str, answer: dict[str, object]) -> None:
         if self.vm is not None:
             self.vm.answer(op_id, answer)
-            self._after_answer()
+            self.after_answer()
 
-    def _after_answer(self) -> None:
+    def after_answer(self) -> None:
         # Focus is never lost: the next card has it, else the transcript, where keys go on.
-        for card in (self.approval, self.question):
+        for card in (self.approval, self.request, self.question):
             if not card.isHidden():
                 card.setFocus()
                 return
@@ -351,7 +356,7 @@ class ChatPage(Live, QWidget):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """In the transcript the keys of an approval work, and Esc stops."""
         if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
-            if self.approval.handle_key(event):
+            if self.approval.handle_key(event) or self.request.handle_key(event):
                 return True
             if (
                 event.key() == Qt.Key.Key_Escape
@@ -364,7 +369,7 @@ class ChatPage(Live, QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_F6:
-            self._after_answer()
+            self.after_answer()
         elif event.key() == Qt.Key.Key_Escape and self.vm is not None and self.vm.busy:
             self.vm.stop()
         elif _writes(event) and self.composer.edit.isEnabled() and not self.composer.isHidden():

@@ -44,6 +44,7 @@ class PageShow:
         self.disabled()
         self.activity()
         self.pending()
+        self.requests()
         self.queue()
         self.context()
         self.offer()
@@ -91,6 +92,8 @@ class PageShow:
             return ""
         if vm.stopping:
             return tr("Stopping…")
+        if vm.requests:
+            return tr("Waiting for you")
         if vm.compacting:
             return tr("Compacting…")
         if vm.waiting_model:
@@ -104,6 +107,17 @@ class PageShow:
         asked = vm is not None and not vm.approvals and vm.activity == "parked"
         page.question.show_questions(list(vm.questions) if vm is not None and asked else [])
         self._offer_keys()
+
+    def requests(self) -> None:
+        """What servers ask; a new one takes the focus as an approval does."""
+        page, vm = self._page, self._page.vm
+        page.request.show_requests(list(vm.requests) if vm is not None else [])
+        request = page.request.request
+        if request is not None and request.id != self._offered:
+            self._offered = request.id
+            if page.composer.edit.hasFocus() and page.composer.at_rest:
+                page.request.take_focus(Qt.FocusReason.OtherFocusReason)
+        self.activity()
 
     def _offer_keys(self) -> None:
         """A card that came up takes the focus, so that its keys work, unless a message is being

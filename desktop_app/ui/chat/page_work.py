@@ -11,6 +11,7 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog
 
+from desktop_app.core.agent.request_shapes import Answered
 from desktop_app.core.errors import SlipwayError
 from desktop_app.core.tasks import Tasks
 from desktop_app.core.workspaces.backend import Backend
@@ -80,6 +81,18 @@ class PageWork:
         if marks:
             text += "\n" + tr("It contains characters that cannot be seen; they are marked.")
         if await confirm(self._page, title=tr("Open this link?"), text=text, action=tr("Open")):
+            QDesktopServices.openUrl(target)
+
+    def answer_request(self, request_id: str, answer: Answered) -> None:
+        """Hand on what a person answered a server."""
+        if self._page.vm is not None:
+            self._page.vm.answer_request(request_id, answer)
+            self._page.after_answer()
+
+    def visit(self, url: str) -> None:
+        """Open an address that a person has just agreed to, with it before their eyes."""
+        target = QUrl(url)
+        if target.scheme() in ("http", "https"):
             QDesktopServices.openUrl(target)
 
     # -- export -----------------------------------------------------------------------------

@@ -30,6 +30,7 @@ from .items import (
     ToolItem,
     UserItem,
 )
+from .requests import words as request_words
 
 _ON_THE_LINE = 60
 
@@ -251,6 +252,8 @@ def notice_words(item: NoticeItem) -> tuple[str, str]:
             )
         case "run.recovered":
             return _recovered(item)
+        case "request.answered":
+            return request_words.answered(item.params)
         case "outbox":
             return _outbox(item)
         case "journal.record":

@@ -77,7 +77,12 @@ def title(name: str) -> str:
 
 
 def _of_server(name: str) -> str:
-    """``mcp__server__tool`` as a person says it; any other name as it is."""
+    """``mcp__server__tool`` as a person says it, and what a rule calls a server's requests; any
+    other name as it is."""
+    kind, colon, server = name.partition(":")
+    if colon and kind in ("sampling", "form", "visit"):
+        asked = {"sampling": tr("asks the model"), "form": tr("asks for a form")}
+        return f"{asked.get(kind, tr('asks for a visit'))} · {server}"
     parts = name.split("__", 2)
     return f"{parts[2]} · {parts[1]}" if len(parts) == 3 and parts[0] == "mcp" else name
 

@@ -15,6 +15,7 @@ from contextlib import aclosing
 from typing import Any, cast
 
 from desktop_app.core.agent.base import Attachment, Conversation, Decision
+from desktop_app.core.agent.request_shapes import Answered
 from desktop_app.core.errors import SlipwayError
 from desktop_app.core.events import Event
 from desktop_app.core.ids import now_us
@@ -129,6 +130,21 @@ class ChatViewModel(ChatHistory):
         self.questions = [q for q in self.questions if q.op_id != op_id]
         self.pendingChanged.emit()
         self._start(lambda: conversation.answer(reply_id, op_id, answer))
+
+    def answer_request(self, request_id: str, answer: Answered) -> None:
+        """Answer what a server asks. One that waits no more goes; one that will not do is told and
+        stays."""
+        conversation = self.conversation
+        if conversation is None:
+            return
+        try:
+            conversation.answer_request(request_id, answer)
+        except SlipwayError as error:
+            self.failed.emit(error.code, error.params)
+            if error.code == "request.bad_value":
+                return
+        self.requests = [r for r in self.requests if r.id != request_id]
+        self.requestsChanged.emit()
 
     def _pump(self) -> None:
         """Hand held decisions on as soon as the run is parked."""

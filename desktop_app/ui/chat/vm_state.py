@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Signal
 
 from desktop_app.core import events as ev
 from desktop_app.core.agent.base import Attachment, Conversation, Decision, Question
+from desktop_app.core.agent.request_shapes import Request
 from desktop_app.core.context.types import Breakdown, CompactionRecord
 from desktop_app.core.events import Approval, Event
 from desktop_app.core.state import Mode
@@ -76,6 +77,7 @@ class ChatState(QObject):
     openFailed = Signal(str, dict)  # code, params
     activityChanged = Signal()
     pendingChanged = Signal()
+    requestsChanged = Signal()
     queueChanged = Signal()
     contextChanged = Signal()
     compactionsChanged = Signal()
@@ -103,6 +105,7 @@ class ChatState(QObject):
         self.conversation: Conversation | None = None
         self.approvals: list[Approval] = []
         self.questions: list[Question] = []
+        self.requests: list[Request] = []  # of MCP servers, while their calls run
         self.queued: Queued | None = None
         self.breakdown: Breakdown | None = None
         self.compactions: list[CompactionRecord] = []
@@ -231,6 +234,12 @@ class ChatState(QObject):
                 self.questions = [q for q in self.questions if q.op_id != op_id]
                 self.questions.append(Question(op_id, questions))
                 signals["pendingChanged"] = None
+            case ev.RequestAsked(request=request):
+                self.requests.append(cast("Request", request))
+                signals["requestsChanged"] = None
+            case ev.RequestAnswered(body=body):
+                self.requests = [r for r in self.requests if r.id != body.get("id")]
+                signals["requestsChanged"] = None
             case ev.ToolFinished(op_id=op_id):
                 self._touch_file(op_id, event.state, signals)
             case ev.TasksChanged(tasks=tasks):
@@ -337,6 +346,7 @@ class ChatState(QObject):
         held = {d.op_id for d in self._decisions}
         self.approvals = [a for a in (pending.approvals if pending else ()) if a.op_id not in held]
         self.questions = list(pending.questions) if pending else []
+        self.requests = list(self.conversation.requests) if self.conversation is not None else []
 
     def _take_commands(self) -> None:
         """What ended in the moment in which a run did."""
@@ -351,6 +361,7 @@ class ChatState(QObject):
     def _emit_run_state(self) -> None:
         self.activityChanged.emit()
         self.pendingChanged.emit()
+        self.requestsChanged.emit()
 
     def _heard(self, event: Event) -> None:
         """An event that no run of ours brings: beside runs, or of a run that somebody else

@@ -126,6 +126,42 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         "",
         "",
     ),
+    "mcp.declined": (
+        mark("It was not given what it asked for"),
+        mark("“{name}” asked you for something during the call and gave up without it."),
+        "",
+        "",
+    ),
+    "mcp.visit": (
+        mark("Something must be done in the browser first"),
+        mark("“{name}” did not run the call yet. Do what the page asks, then call again."),
+        "",
+        "",
+    ),
+    "request.gone": (
+        mark("This is not asked any more"),
+        mark("The call that it belonged to has ended, or the server took it back."),
+        "",
+        "",
+    ),
+    "request.bad_value": (
+        mark("The form is not filled in right"),
+        mark("“{field}” will not do."),
+        mark("Correct it and send again."),
+        "",
+    ),
+    "request.no_model": (
+        mark("There is no model to ask"),
+        mark("This session has no AI model, so the server's question was refused."),
+        mark("Choose a model."),
+        "",
+    ),
+    "request.too_long": (
+        mark("The question is too long"),
+        mark("It is longer than this session's model can read."),
+        "",
+        "",
+    ),
     "mcp.ended": (
         mark("The server ended"),
         mark("{detail}"),

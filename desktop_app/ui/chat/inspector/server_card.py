@@ -71,6 +71,12 @@ class ServerCard(Card):
         self.switch = Switch(name=lambda: tr("Use {name}", name=self.name.text()))
         self.where = ElidedLabel("", role="mono-small", tone="muted")
         self.state = Label("", role="small", tone="muted", wrap=True)
+        self.folder = Label(
+            lambda: tr("It asked for its roots and was told the working folder, nothing else."),
+            role="caption",
+            tone="muted",
+            wrap=True,
+        )
         self.reason = Label("", role="small", wrap=True, select=True)
         self.fix = Label("", role="small", tone="muted", wrap=True)
         self.bad = Label("", role="caption", tone="warning", wrap=True)
@@ -87,7 +93,7 @@ class ServerCard(Card):
         for widget in (self.glyph, self.name, self.cost, self.switch):
             head.addWidget(widget, int(widget is self.name))
         column.addLayout(head)
-        for widget in (self.where, self.state, self.reason, self.fix):
+        for widget in (self.where, self.state, self.folder, self.reason, self.fix):
             column.addWidget(widget)
         column.addLayout(self._buttons())
         for widget in (self._tools, self.bad, self.output):
@@ -151,6 +157,7 @@ class ServerCard(Card):
         self.where.set_source(visible(view.where)[0])
         self.where.setVisible(bool(view.where))
         self.state.set_source(mcp_words.state(view, trusted=self._trusted))
+        self.folder.setVisible(view.status.knows_folder and view.state == "ok")
         self.reason.set_source(_sentence(words.title, words.reason) if words else "")
         self.fix.set_source(words.fix if words else "")
         for label in (self.reason, self.fix):
