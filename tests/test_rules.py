@@ -246,7 +246,7 @@ FAMILY = {
     "ContextError",
     "SettingsError",
 }
-CODE = re.compile(r"[a-z]+(?:_[a-z]+)*\.[a-z0-9_]+(?:\.[a-z0-9_]+)*\Z")
+CODE = re.compile(r"[a-z][a-z0-9]*(?:_[a-z]+)*\.[a-z0-9_]+(?:\.[a-z0-9_]+)*\Z")
 
 
 @lru_cache(None)

@@ -8,10 +8,13 @@ from typing import Literal
 from .catalog import WorkspacesChanged
 from .errors import WorkspaceError
 from .ids import new_id, now_us
+from .sessions.appdb import WorkspaceRow
 from .shelf import Shelf
 from .workspaces.base import WorkspaceInfo
 from .workspaces.docker.spec import DockerSpec
-from .workspaces.docker.workspace import DockerWorkspace
+from .workspaces.e2b.sandbox import Found, orphans
+from .workspaces.e2b.spec import E2BSpec
+from .workspaces.e2b.workspace import E2BWorkspace
 from .workspaces.remote.managed import ManagedWorkspace
 
 Verb = Literal["start", "pause", "stop", "rebuild", "remove"]
@@ -47,27 +50,48 @@ class Machines:
             raise WorkspaceError("workspace.no_machine", name=workspace_id)
         return found
 
-    async def create_docker(self, name: str, spec: DockerSpec) -> WorkspaceInfo:
-        """A new workspace in a container; nothing is started yet. WorkspaceError ``docker.spec``,
-        ``docker.mount``."""
+    async def create(self, name: str, spec: DockerSpec | E2BSpec) -> WorkspaceInfo:
+        """A new workspace in a container or sandbox; nothing is started yet. WorkspaceError
+        ``docker.spec``, ``docker.mount``, ``e2b.spec``."""
         row_id = new_id()
-        row = await self._shelf.places.docker_row(row_id, name, spec)
+        row = await self._row(row_id, name, spec)
         await self._shelf.db.put_workspace(replace(row, last_used_us=now_us()))
         workspace = await self._shelf.workspace(row_id)
         self._shelf.tell(WorkspacesChanged(row_id))
         return workspace.info
 
-    async def set_docker(self, workspace_id: str, spec: DockerSpec) -> WorkspaceInfo:
-        """Other settings for a workspace; they hold from the next container on (``rebuild``)."""
+    async def _row(self, row_id: str, name: str, spec: DockerSpec | E2BSpec) -> WorkspaceRow:
+        if isinstance(spec, DockerSpec):
+            return await self._shelf.places.docker_row(row_id, name, spec)
+        return await self._shelf.places.e2b_row(row_id, name, spec)
+
+    async def change(self, workspace_id: str, spec: DockerSpec | E2BSpec) -> WorkspaceInfo:
+        """Other settings for a workspace; what is part of its machine holds from the next one on
+        (``rebuild``)."""
+        workspace = await self._needed(workspace_id)
         old = await self._shelf.db.workspace(workspace_id)
-        row = await self._shelf.places.docker_row(workspace_id, old.name, spec)
+        row = await self._row(workspace_id, old.name, spec)
         config = {**old.config, **row.config}
         await self._shelf.db.put_workspace(replace(old, folder=row.folder, config=config))
-        workspace = await self._needed(workspace_id)
-        if isinstance(workspace, DockerWorkspace):
-            workspace.set_spec(spec)
+        workspace.set_spec(spec)
         self._shelf.tell(WorkspacesChanged(workspace_id))
         return workspace.info
+
+    async def extend(self, workspace_id: str, seconds: int) -> WorkspaceInfo:
+        """A sandbox's lease ends ``seconds`` from now. WorkspaceError ``e2b.*``."""
+        workspace = await self._needed(workspace_id)
+        if not isinstance(workspace, E2BWorkspace):
+            raise WorkspaceError("workspace.no_lease", name=workspace.info.name)
+        try:
+            return await workspace.extend(seconds)
+        finally:
+            self._shelf.tell(WorkspacesChanged(workspace_id))
+
+    async def without_owner(self) -> list[Found]:
+        """Sandboxes of the account that no workspace here has: left by another computer, by a lost
+        catalogue, or AgentScope's. WorkspaceError ``e2b.*``."""
+        known = {row.id for row in await self._shelf.db.workspaces()}
+        return await orphans(self._shelf.places.e2b, known)
 
     async def do(self, workspace_id: str, verb: Verb) -> WorkspaceInfo:
         """Change a machine's state. Cancelling a start or rebuild leaves what was made for the next

@@ -1,7 +1,8 @@
 """Workspaces by kind: what a row of the catalogue stands for.
 
-A folder on this computer, a Docker container; each kind says how its row becomes a workspace. Rows
-hold no secret: values of environment variables are with the other secrets, by workspace.
+A folder on this computer, a Docker container, an E2B sandbox; each kind says how its row becomes a
+workspace. Rows hold no secret: values of environment variables are with the other secrets, by
+workspace.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from .sessions.appdb import WorkspaceRow
 from .workspaces.docker.engines import Engines
 from .workspaces.docker.spec import DockerSpec
 from .workspaces.docker.workspace import DockerWorkspace
+from .workspaces.e2b.account import SECRET, Account
+from .workspaces.e2b.spec import E2BSpec
+from .workspaces.e2b.workspace import E2BWorkspace
 from .workspaces.local_workspace import LocalWorkspace
 
 
@@ -30,6 +34,7 @@ class Places:
         self._secrets = secrets
         self._tools = tools
         self.engines = Engines()
+        self.e2b = Account(lambda: secrets.get(SECRET))
 
     async def make(self, row: WorkspaceRow) -> LocalWorkspace:
         """The workspace of a row, not opened. WorkspaceError ``workspace.kind`` for a kind that
@@ -42,6 +47,9 @@ class Places:
             case "docker":
                 spec = DockerSpec.of(part(row.config, "docker"), await self.environment(row.id))
                 return DockerWorkspace(spec, self.engines.engine, tools=self._tools, **common)
+            case "e2b":
+                lease = E2BSpec.of(part(row.config, "e2b"), await self.environment(row.id))
+                return E2BWorkspace(lease, self.e2b, tools=self._tools, **common)
             case other:
                 raise WorkspaceError("workspace.kind", kind=other, name=row.name)
 
@@ -72,6 +80,12 @@ class Places:
         await self.keep_environment(row_id, spec.env)
         config = {"docker": spec.kept()}
         return WorkspaceRow(row_id, name, "docker", spec.mount or None, trusted=True, config=config)
+
+    async def e2b_row(self, row_id: str, name: str, spec: E2BSpec) -> WorkspaceRow:
+        """A row for a new E2B workspace; its environment is kept. WorkspaceError ``e2b.spec``."""
+        spec.check()
+        await self.keep_environment(row_id, spec.env)
+        return WorkspaceRow(row_id, name, "e2b", trusted=True, config={"e2b": spec.kept()})
 
     async def close(self) -> None:
         await self.engines.close()

@@ -1,11 +1,11 @@
-"""One conversation, wherever it runs: the same script gives the same results in a folder and in a
-container; and what a person does with a container's workspace."""
+"""One conversation, wherever it runs: the same script gives the same results in a folder, a
+container and a sandbox; and what a person does with a container's workspace."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,10 @@ from desktop_app.core.paths import paths
 from desktop_app.core.service import Slipway
 from desktop_app.core.workspaces.base import WorkspaceInfo
 from desktop_app.core.workspaces.docker.spec import DockerSpec
+from desktop_app.core.workspaces.e2b.spec import E2BSpec
+from desktop_app.core.workspaces.e2b.workspace import E2BWorkspace
 from tests.helpers.docker import base_image, engine_or_skip, remove_leftovers
+from tests.helpers.e2b_cloud import Cloud, cloud_or_skip
 from tests.helpers.sessions import collect
 
 SCRIPT = [
@@ -60,15 +63,32 @@ async def a_workspace(service: Slipway, kind: str, tmp_path: Path) -> WorkspaceI
     if kind == "local":
         (tmp_path / "ws").mkdir()
         return await service.add_folder(str(tmp_path / "ws"), trusted=True)
+    if kind == "e2b":
+        return await service.machines.create("in the cloud", E2BSpec())
     await engine_or_skip().close()
     spec = DockerSpec(base_image=base_image(), network=False, env={"GREETING": "hello there"})
-    return await service.machines.create_docker("in a box", spec)
+    return await service.machines.create("in a box", spec)
 
 
-@pytest.mark.parametrize("kind", ["local", "docker"])
+@pytest.fixture
+def cloud(service: Slipway) -> Iterator[Cloud]:
+    with cloud_or_skip() as made:
+        account = service.places.e2b
+        account.api_url = account.sandbox_url = made.url
+        account._key = made.key
+        yield made
+
+
+@pytest.mark.parametrize("kind", ["local", "docker", "e2b"])
 async def test_one_script_gives_the_same_results(
-    service: Slipway, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+    service: Slipway,
+    tmp_path: Path,
+    kind: str,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> None:
+    if kind == "e2b":
+        request.getfixturevalue("cloud")
     monkeypatch.setenv("SLIPWAY_KEYRING", "none")
     info = await a_workspace(service, kind, tmp_path)
     key = await service.new_session(info.id)
@@ -88,6 +108,37 @@ async def test_one_script_gives_the_same_results(
     for _, text in told:  # no path of either place
         assert str(tmp_path) not in text
         assert "/workspace" not in text
+    if kind == "e2b":
+        await service.machines.do(info.id, "remove")
+
+
+async def test_e2b_sandboxes_that_nobody_here_has_are_listed(
+    service: Slipway, tmp_path: Path, cloud: Cloud
+) -> None:
+    mine = await a_workspace(service, "e2b", tmp_path)
+    await service.machines.do(mine.id, "start")
+    other = E2BWorkspace(E2BSpec(), service.places.e2b, id="elsewhere", name="left behind")
+    await other.initialize()
+    await other.start()
+    assert [one.workspace_id for one in await service.machines.without_owner()] == ["elsewhere"]
+    await service.machines.extend(mine.id, 7200)
+    await other.remove()
+    await other.close()
+
+
+async def test_e2b_settings_change_and_a_folder_has_no_lease(
+    service: Slipway, tmp_path: Path, cloud: Cloud
+) -> None:
+    info = await a_workspace(service, "e2b", tmp_path)
+    await service.machines.change(info.id, E2BSpec(timeout=600))
+    assert (await service.db.workspace(info.id)).config["e2b"]["timeout"] == 600
+    await service.machines.do(info.id, "start")
+    (box,) = cloud.boxes.values()
+    assert box.body["timeout"] == 600
+    boxed = await a_workspace(service, "docker", tmp_path)
+    with pytest.raises(WorkspaceError) as raised:
+        await service.machines.extend(boxed.id, 60)
+    assert raised.value.code == "workspace.no_lease"
 
 
 async def test_docker_workspace_is_listed_without_being_started(

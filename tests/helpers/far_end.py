@@ -77,5 +77,9 @@ def each_backend(kind: str, cwd: Path) -> Backend:
             from tests.helpers.docker import ContractBackend
 
             return ContractBackend(cwd)
+        case "e2b":
+            from tests.helpers import e2b_cloud
+
+            return e2b_cloud.ContractBackend(cwd)
         case _:
             return far_backend(cwd, text=kind == "far-text")

@@ -20,7 +20,7 @@ from desktop_app.core.workspaces.oserrors import raise_os
 from tests.helpers.far_end import each_backend
 
 
-@pytest.fixture(params=["local", "remote", "far", "far-text", "docker"])
+@pytest.fixture(params=["local", "remote", "far", "far-text", "docker", "e2b"])
 async def backend(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Backend]:
     made = each_backend(request.param, tmp_path)
     await made.start()

@@ -22,7 +22,7 @@ from tests.helpers.far_end import each_backend
 PY = sys.executable
 
 
-@pytest.fixture(params=["local", "remote", "far", "far-text", "docker"])
+@pytest.fixture(params=["local", "remote", "far", "far-text", "docker", "e2b"])
 async def backend(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Backend]:
     made = each_backend(request.param, tmp_path)
     await made.start()

@@ -104,8 +104,8 @@ class DockerWorkspace(ManagedWorkspace):
     async def _discard(self) -> None:
         await (await self.container()).remove()
 
-    def set_spec(self, spec: DockerSpec) -> None:
-        """Other settings, for the next container; the one there is stays as it was made."""
+    def set_spec(self, spec: Any) -> None:
+        """Other settings (a ``DockerSpec``), for the next container; the one there is stays."""
         self.spec = spec
         if self._made is not None:
             self._made.spec = spec

@@ -57,6 +57,7 @@ class RemoteBackend:
         self._line: Line | None = None
         self._connecting = asyncio.Lock()
         self._closed = False
+        self._used_at = 0.0
         self._tasks = Tasks(lambda name, error: log.info("%s: %r", name, error))
 
     @property
@@ -89,11 +90,16 @@ class RemoteBackend:
         if line is not None:
             await line.bye()
 
+    def used_since(self, at: float) -> bool:
+        """Whether anything was asked since ``at`` (the loop's time), or still goes on."""
+        return self._used_at > at or (self._line is not None and self._line.busy)
+
     # -- the line --------------------------------------------------------------------------------
 
     async def _ready(self) -> Line:
         if self._closed:
             raise WorkspaceError("backend.closed")
+        self._used_at = asyncio.get_running_loop().time()
         async with self._connecting:
             if self._line is None or self._line.broken is not None:
                 self._line = await self._dial()

@@ -28,6 +28,8 @@ class Call:
         self.answers: asyncio.Queue[tuple[str, Any, bytes]] = asyncio.Queue()
         self.room = asyncio.Semaphore(AHEAD)
         self.over = False
+        self.taken = 0  # bytes of parts that were taken and not yet acknowledged
+        self.telling = False
 
     def heard(self, what: str, value: Any, body: bytes = b"") -> None:
         if what == "took":
@@ -51,6 +53,11 @@ class Line:
         self.broken: WorkspaceError | None = None
         self.ended = asyncio.Event()
         self._tasks = Tasks(lambda name, error: log.info("%s: %r", name, error))
+
+    @property
+    def busy(self) -> bool:
+        """Whether a request waits for its end."""
+        return bool(self._calls)
 
     async def follow(self) -> None:
         """Hand on what comes until the connection ends."""
@@ -142,7 +149,7 @@ class Line:
                     raise WorkspaceError(str(code), retryable=bool(retryable), **params)
                 yield what, value, data
                 if data:
-                    await self.send({"id": number, "op": "ack", "bytes": len(data)})
+                    self._taken(number, call, len(data))
         finally:
             if feeding is not None:
                 feeding.cancel()
@@ -151,6 +158,21 @@ class Line:
                 await self._try({"id": number, "op": "cancel"})
                 await self._settle(call)
             self._calls.pop(number, None)
+
+    def _taken(self, number: int, call: Call, size: int) -> None:
+        """Acknowledge parts beside the consumer: a channel may need a round trip for each frame."""
+        call.taken += size
+        if not call.telling:
+            call.telling = True
+            self._tasks.start(self._acknowledge(number, call), name="acknowledge")
+
+    async def _acknowledge(self, number: int, call: Call) -> None:
+        try:
+            while call.taken and not call.over:
+                size, call.taken = call.taken, 0
+                await self._try({"id": number, "op": "ack", "bytes": size})
+        finally:
+            call.telling = False
 
     async def _feed(self, number: int, call: Call, source: AsyncIterator[bytes]) -> None:
         try:

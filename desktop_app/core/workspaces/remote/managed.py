@@ -115,6 +115,14 @@ class ManagedWorkspace(LocalWorkspace):
     async def _discard(self) -> None: ...
 
     @abstractmethod
+    async def rebuild(self) -> WorkspaceInfo:
+        """A new machine, as the settings say now; what is only in the old one is gone."""
+
+    @abstractmethod
+    def set_spec(self, spec: Any) -> None:
+        """Other settings, of the subclass's kind."""
+
+    @abstractmethod
     async def loss(self) -> tuple[int | None, str]:
         """Bytes that are only in the machine (None: unknown), and the folder whose files stay."""
 
