@@ -249,6 +249,44 @@ class CompactionFailed:
 @dataclass(frozen=True, slots=True)
 class CompactionUndone:
     gen: int
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionMeasured:
+    """The provider counted the first call after a compaction: ``after`` is what that left."""
+
+    id: str
+    gen: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class DraftStarted:
+    """A compaction is being prepared in the background; nothing was changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class DraftReady:
+    """``proposal`` is a ``core.context.Proposal`` that can be looked at and accepted."""
+
+    proposal: Any
+
+
+@dataclass(frozen=True, slots=True)
+class DraftDropped:
+    """There is no draft any more (or none came of it); ``code`` says why."""
+
+    code: str
+    params: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
+class PinChanged:
+    """The person pinned (or unpinned) a message or a result."""
+
+    ref: str
+    pinned: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,6 +365,11 @@ Event = (
     | CompactionFinished
     | CompactionFailed
     | CompactionUndone
+    | CompactionMeasured
+    | DraftStarted
+    | DraftReady
+    | DraftDropped
+    | PinChanged
     | Offloaded
     | TitleChanged
     | Saved

@@ -98,6 +98,8 @@ class Writer:
             ev.CompactionFailed: lambda e: self._ours("compaction_failed", e),
             ev.CompactionFinished: self._compacted,
             ev.CompactionUndone: lambda e: self._ours("compaction_undone", e),
+            ev.CompactionMeasured: lambda e: self._ours("compaction_measured", e),
+            ev.PinChanged: lambda e: self._ours("pin_changed", e),
             ev.Offloaded: lambda e: self._ours("offloaded", e),
             ev.Notice: lambda e: self._ours("notice", e),
         }

@@ -172,14 +172,15 @@ class Slipway(Shelf):
         self.tell(SessionsChanged(workspace_id, key.session_id))
         return key
 
-    async def continue_session(self, key: SessionKey) -> SessionKey:
+    async def continue_session(self, key: SessionKey, before: int | None = None) -> SessionKey:
         """A new session that begins with what is whole of one that can only be read: another
-        program's, a damaged one. The old one is left as it is."""
+        program's, a damaged one; or with the records ``before`` one of ours. The old one is left
+        as it is."""
         source = await self.conversation(key)
         new = await self.new_session((await self.placement(key)).workspace_id)
         journal = await self.store.open(new)
         try:
-            await carry(source, journal)
+            await carry(source, journal, before=before)
             await self.index.refresh(journal)
         finally:
             await journal.close()
@@ -263,6 +264,7 @@ class Slipway(Shelf):
                 await workspace.list_tools(),
                 self._servers(workspace, key),
                 infos=self.models.info,
+                fork=lambda before: self.continue_session(key, before),
             )
             conversation = await SessionConversation.open(journal, setting, self._tasks)
         except BaseException:

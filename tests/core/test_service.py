@@ -111,3 +111,29 @@ async def test_take_over_fences_the_other(service: Slipway, tmp_path: Path) -> N
     await collect(taken.send("mine now"))
     assert taken.state.context[-1].text() == "Yes."
     await held.close()
+
+
+async def test_a_branch_from_before_a_compaction_is_the_former_conversation(
+    service: Slipway, tmp_path: Path
+) -> None:
+    info = await service.add_folder(str(tmp_path), trusted=True)
+    talk = await service.conversation(await service.new_session(info.id))
+    assert isinstance(talk, SessionConversation)
+    for n in range(6):
+        await collect(talk.send(f"{n} " + "words that fill the window " * 150))
+    first = await talk.accept_compaction(await talk.propose_compaction())
+    for n in range(6):
+        await collect(talk.send(f"later {n} " + "words that fill the window " * 150))
+    before = [[b.text for b in m.content] for m in talk.engine.prompt().messages]
+    second = await talk.accept_compaction(await talk.propose_compaction())
+    branch = await service.conversation(await talk.fork_before_compaction(second.id))
+    assert isinstance(branch, SessionConversation)
+    assert [[b.text for b in m.content] for m in branch.engine.prompt().messages] == before
+    assert [c.id for c in await talk.compactions()] == [first.id, second.id], "left as it is"
+    [carried] = await branch.compactions()
+    assert [m.id for m in (await branch.compaction_detail(carried.id)).left] == [
+        *first.covered_ids,
+        *first.covered_blocks,
+    ]
+    await branch.undo_compaction()
+    await collect(branch.send("On."))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from desktop_app.core.agent.conversation import Agent, SessionConversation, Setting
+from desktop_app.core.agent.policy import Policy
 from desktop_app.core.errors import ModelError
 from desktop_app.core.events import Event
 from desktop_app.core.mcp.manager import McpManager
@@ -35,6 +36,7 @@ class Bench:
     failures: list[BaseException] = field(default_factory=list)
     runner: Runner | None = None  # with one, the session has the folder's MCP servers
     others: dict[str, ChatModel] = field(default_factory=dict)  # models by id, beside ``model``
+    policy: Policy = field(default_factory=Policy)
     waited: list[float] = field(default_factory=list)  # between tries of a model call
 
     def __post_init__(self) -> None:
@@ -57,6 +59,7 @@ class Bench:
             if self.runner is not None
             else None,
             sleep=self._sleep,
+            compaction=lambda: self.policy,
         )
         return await SessionConversation.open(journal, setting, self.tasks)
 

@@ -14,7 +14,7 @@ from .answers import decided
 from .assembly import parse_arguments
 from .base import Decision
 from .driving import Driving
-from .fold import op_of
+from .finding import op_of
 
 
 class Answering(Driving):

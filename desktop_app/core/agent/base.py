@@ -12,13 +12,15 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from desktop_app.core.context.types import Breakdown, CompactionRecord
+from desktop_app.core.context.compaction import Proposal
+from desktop_app.core.context.types import Breakdown, Choices, CompactionRecord
 from desktop_app.core.events import Approval, Event
 from desktop_app.core.messages import DataBlock
 from desktop_app.core.sessions.base import SessionKey
 from desktop_app.core.state import AgentState, Mode, PermissionContext
 from desktop_app.core.tools.background import Command
 
+from .detail import CompactionDetail
 from .request_shapes import Answered, Request
 
 
@@ -192,13 +194,78 @@ class Conversation(Protocol):
 
     async def breakdown(self) -> Breakdown: ...
 
-    async def compactions(self) -> list[CompactionRecord]: ...
-
-    def compact(self) -> AsyncIterator[Event]:
-        """Compact now, by hand."""
+    async def compactions(self) -> list[CompactionRecord]:
+        """Those that hold, oldest first; ``id`` names one."""
         ...
 
-    async def undo_compaction(self) -> list[Event]: ...
+    async def compaction_log(self) -> list[CompactionRecord]:
+        """Every compaction there was, oldest first: also undone and failed ones (``status``)."""
+        ...
+
+    async def compaction_detail(self, compaction_id: str) -> CompactionDetail:
+        """What was there before one and what stands there now. SessionError
+        ``compaction.unknown``."""
+        ...
+
+    @property
+    def drafted(self) -> Proposal | None:
+        """A proposal made in the background (``DraftReady``), while it can still be accepted."""
+        ...
+
+    def cancel_draft(self) -> None:
+        """Stop preparing one, or throw away what is ready."""
+        ...
+
+    async def propose_compaction(self, focus: str = "", choices: Choices | None = None) -> Proposal:
+        """What a compaction would do now: ``rows``, ``items``, ``before``, ``after``,
+        ``rejected``. Nothing is changed; a turn may run meanwhile, and cancelling the call stops
+        it. ContextError ``compaction.*`` when there is none to propose."""
+        ...
+
+    async def accept_compaction(
+        self, proposal: Proposal, choices: Choices | None = None
+    ) -> CompactionRecord:
+        """Do it; with other ``choices`` than it was made with it is proposed anew first. While a
+        turn runs it is done before the next model call, and the call returns then. ContextError
+        ``compaction.stale`` when the conversation has changed otherwise than by growing."""
+        ...
+
+    def compact(self) -> AsyncIterator[Event]:
+        """Compact now, by hand, without a preview."""
+        ...
+
+    def compact_again(self, focus: str) -> AsyncIterator[Event]:
+        """The newest compaction once more, its notes written with ``focus`` in mind; the old one
+        stays when the new one does not work out (the error is raised)."""
+        ...
+
+    async def undo_compaction(self) -> list[Event]:
+        """Take the newest compaction back: the former prompt exactly, followed by what came since.
+        ContextError ``compaction.none``, ``compaction.would_not_fit``: then
+        ``fork_before_compaction`` is a way back."""
+        ...
+
+    async def fork_before_compaction(self, compaction_id: str) -> SessionKey:
+        """A new session with everything up to that compaction. SessionError
+        ``compaction.unknown``, ``session.no_fork``."""
+        ...
+
+    async def pin(self, ref: str, pinned: bool = True) -> None:
+        """Keep a message or a tool result (its id, a block's, an operation's) byte for byte through
+        every compaction, or not any more. ContextError ``context.not_live``."""
+        ...
+
+    async def unpin(self, ref: str) -> None: ...
+
+    async def offload_now(self, ref: str) -> CompactionRecord:
+        """Take one tool result (or image) out of the prompt now; a line that says where it is
+        stays. Undone like a compaction. ContextError ``context.not_live``,
+        ``context.nothing_to_offload``."""
+        ...
+
+    async def drop_image(self, ref: str) -> CompactionRecord:
+        """``offload_now`` for the image with block id ``ref``."""
+        ...
 
     async def set_mode(self, mode: Mode) -> None: ...
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from desktop_app.core.sessions.base import Journal, NewRecord
+from desktop_app.core.errors import SessionError
+from desktop_app.core.sessions.base import Journal, NewRecord, Record
 
 from .conversation import SessionConversation
 from .foreign import ForeignConversation
@@ -21,6 +22,10 @@ _KINDS = (
     "question.answered",
     "compaction",
     "compaction.undone",
+    "compaction.measured",
+    "compaction.failed",
+    "compaction.held",
+    "pin",
     "turn.finished",
     "permissions",
     "tasks",
@@ -28,25 +33,49 @@ _KINDS = (
 )
 
 
-async def carry(source: SessionConversation | ForeignConversation, into: Journal) -> int:
+async def carry(
+    source: SessionConversation | ForeignConversation, into: Journal, *, before: int | None = None
+) -> int:
     """Write the history of ``source`` into a new journal; how many records. What had no end there
     is ended, operations are not taken along: nothing of the old session can run again. Of a
-    history of another program that is longer than ``CARRIED_BYTES`` the newest part is carried."""
+    history of another program that is longer than ``CARRIED_BYTES`` the newest part is carried.
+    ``before``: only what one of our journals holds before that record, a compaction; it is not
+    done again by itself before the next mark."""
     if isinstance(source, ForeignConversation):
         records = await _foreign(source)
     else:
-        found = await source.log.journal.read(kinds=_KINDS)
+        found = await source.log.journal.read(before=before, kinds=_KINDS)
+        await _blobs(source.log.journal, into, found)
         records = [NewRecord(r.kind, r.body(), r.v, r.ignorable) for r in found]
     reply_id = _open_reply(records)
     if reply_id:
         reason = "completed" if isinstance(source, ForeignConversation) else "interrupted"
         body: dict[str, Any] = {"reply_id": reply_id, "reason": reason, "params": {}}
         records.append(NewRecord("turn.finished", body))
+    if before is not None:
+        records.append(NewRecord("compaction.held", {"trigger": "danger"}))
     if records and source.title:
         records.append(NewRecord("title", {"title": source.title[:200], "by": "text"}))
     for at in range(0, len(records), _PAGE):
         await into.append(records[at : at + _PAGE])
     return len(records)
+
+
+async def _blobs(source: Journal, into: Journal, records: Sequence[Record]) -> None:
+    """What the carried compactions would be undone with, and the whole results. What is gone there
+    stays gone."""
+    for record in records:
+        if record.kind not in ("compaction", "tool.result"):
+            continue
+        body = record.body()
+        sha = body.get("undo_blob") or body.get("blob")
+        if not sha:
+            continue
+        try:
+            await into.put_blob(await source.get_blob(str(sha)))
+        except SessionError as error:
+            if error.code not in ("blob.missing", "blob.corrupt"):
+                raise
 
 
 async def _foreign(source: ForeignConversation) -> list[NewRecord]:

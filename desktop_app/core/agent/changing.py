@@ -37,6 +37,8 @@ class Changing(Opened):
         self._check_free()
         self._setting.models(model_id)
         await self.log.append(NewRecord("model", {"model": model_id}))
+        self.room.trigger = "model_switch"
+        self.room.drafts.drop("stale")
         self._stream.emit(ev.ContextChanged(await self.engine.breakdown()))
 
     async def set_tool(self, name: str, on: bool) -> None:

@@ -23,6 +23,7 @@ from .compacting import Compacting
 from .engine import ContextEngine
 from .execute import Executor
 from .recovery import recover
+from .room import Room
 from .setting import Agent, Setting
 from .shown import SHOWN, entry_of, history_of
 
@@ -50,9 +51,11 @@ class SessionConversation(Answering, Compacting, Changing):
             self.model,
             self.toolbox,
             setting.workspace,
-            self.outbox,
             setting.agent.prompt,
             setting.agent.id,
+        )
+        self.room = Room(
+            self.engine, self.outbox, workspace, setting.compaction, tasks, self._stream.emit
         )
         await self.engine.refresh()
         self.executor = Executor(
@@ -155,6 +158,7 @@ class SessionConversation(Answering, Compacting, Changing):
         if self._follower is not None:
             self._follower.cancel()
         await self.stop()
+        self.room.drafts.drop("stopped")
         await self.commands.close()
         await self._servers.close()
         await self._requests.settle()

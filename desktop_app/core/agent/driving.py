@@ -52,6 +52,7 @@ class Driving(Opened):
             self.toolbox,
             lambda: Permissions(self.permissions, self._setting.workspace.get_backend().cwd),
             self.engine,
+            self.room,
             self.executor,
             self._setting.agent.name,
             self._past_calls,
@@ -60,7 +61,10 @@ class Driving(Opened):
             self._setting.sleep,
             self.commands.tell,
         )
+        if resumed:
+            self.room.trigger = "resume"
         await Turn(parts, reply_id, self._stream.emit).drive(resumed=resumed)
+        await self.room.look()
         await self._name_it()
         await self.log.save_snapshot()
 

@@ -15,7 +15,7 @@ from desktop_app.core.tools.base import ToolOutcome
 from desktop_app.core.workspaces.outbox import Staged
 
 from .engine import ContextEngine
-from .fold import op_of
+from .finding import op_of
 from .log import SessionLog
 from .toolbox import Planned, Toolbox
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from desktop_app.core.context.applying import apply, record_from, undo
-from desktop_app.core.context.build import slipway
+from desktop_app.core.context.applying import apply, failed_record, record_from, undo, with_part
+from desktop_app.core.context.build import compaction_part, slipway
 from desktop_app.core.context.types import CompactionRecord
 from desktop_app.core.messages import (
     AnyBlock,
@@ -24,6 +24,8 @@ from desktop_app.core.messages import (
 from desktop_app.core.sessions.base import Record
 from desktop_app.core.state import AgentState, PermissionContext, Task, TasksContext
 from desktop_app.core.tools.background import Command, Ending
+
+from .finding import find, op_of
 
 
 @dataclass(slots=True)
@@ -48,7 +50,7 @@ class Folded:
     open_reply: str | None = None
     waiting: dict[str, Waiting] = field(default_factory=dict[str, Waiting])
     decided: dict[str, bool] = field(default_factory=dict[str, bool])
-    compactions: list[CompactionRecord] = field(default_factory=list[CompactionRecord])
+    log: list[CompactionRecord] = field(default_factory=list[CompactionRecord])  # every compaction
     undo_blobs: dict[int, str] = field(default_factory=dict[int, str])
     files: dict[str, str] = field(default_factory=dict[str, str])
     attempts: dict[str, int] = field(default_factory=dict[str, int])
@@ -58,6 +60,11 @@ class Folded:
     turns: int = 0
     cost: float | None = None  # US dollars of all calls with a known price; None without one
     turn_cost: float | None = None  # of the newest turn
+
+    @property
+    def compactions(self) -> list[CompactionRecord]:
+        """Those that hold, oldest first."""
+        return [c for c in self.log if c.status == "committed"]
 
     def calls(self) -> list[ToolCallBlock]:
         """The tool calls of the open reply that have no result, in order."""
@@ -74,19 +81,6 @@ class Folded:
                 elif isinstance(block, ToolResultBlock):
                     done.add(op_of(block))
         return [c for c in found if op_of(c) not in done]
-
-
-def op_of(block: ToolCallBlock | ToolResultBlock) -> str:
-    """Our operation id of a call or result; the provider's id where there is none (foreign)."""
-    extra = block.model_extra or {}
-    op = extra.get("op_id")
-    if isinstance(op, str):
-        return op
-    if isinstance(block, ToolResultBlock):
-        ours = block.metadata.get("slipway")
-        if isinstance(ours, dict) and isinstance(ours.get("op_id"), str):  # pyright: ignore[reportUnknownMemberType]
-            return str(ours["op_id"])  # pyright: ignore[reportUnknownArgumentType]
-    return block.id
 
 
 def append_blocks(
@@ -119,10 +113,10 @@ class Folder:
 
     def apply(self, record: Record) -> None:
         """Apply one record; an unknown kind changes nothing but the head."""
+        self.now.head = record.seq
         handler = _HANDLERS.get(record.kind)
         if handler is not None:
             handler(self.now, record.body())
-        self.now.head = record.seq
         self.now.last_us = record.ts_us
 
 
@@ -159,12 +153,32 @@ def _request(now: Folded, body: dict[str, Any]) -> None:
     now.model = str(body.get("model") or now.model)
 
 
-def _assistant(now: Folded, body: dict[str, Any]) -> None:
-    usage = body.get("usage")
-    cost = body.get("cost")
+def _add_cost(now: Folded, cost: Any) -> None:
     if isinstance(cost, int | float):
         now.cost = (now.cost or 0.0) + cost
         now.turn_cost = (now.turn_cost or 0.0) + cost
+
+
+def _spent(now: Folded, body: dict[str, Any]) -> None:
+    _add_cost(now, body.get("cost"))
+
+
+def _pin(now: Folded, body: dict[str, Any]) -> None:
+    """Marks are beside the text: what was built of the message stays as it is."""
+    found = find(now.state, str(body["ref"]))
+    if found is None:
+        return
+    msg, block = found
+    holder = block if isinstance(block, ToolResultBlock) else msg
+    ours: Any = holder.metadata.get("slipway")
+    part: dict[str, Any] = {**ours} if isinstance(ours, dict) else {}  # pyright: ignore[reportUnknownArgumentType]
+    part["pinned"] = bool(body["pinned"])
+    holder.metadata["slipway"] = part
+
+
+def _assistant(now: Folded, body: dict[str, Any]) -> None:
+    usage = body.get("usage")
+    _add_cost(now, body.get("cost"))
     msg = Msg.model_validate(
         {"name": body.get("name") or "assistant", "role": "assistant", "content": body["blocks"]}
     )
@@ -290,19 +304,44 @@ def _replaced(now: Folded, body: dict[str, Any]) -> None:
 
 def _compaction(now: Folded, body: dict[str, Any]) -> None:
     record = record_from(body)
+    record = replace(record, seq=now.head, id=record.id or f"gen-{record.gen}")
     now.state = apply(record, now.state)
-    now.compactions.append(record)
+    # What the log keeps of it is short; the whole record is in the journal.
+    masks = [{"message": m["message"], "block": m["block"]} for m in record.masks]
+    now.log.append(replace(record, ledger={}, masks=masks, undo={}))
+    if not record.drafted:
+        _add_cost(now, record.cost)
     if sha := body.get("undo_blob"):
         now.undo_blobs[record.gen] = str(sha)
 
 
+def _at(now: Folded, gen: Any) -> int | None:
+    """The place in the log of the newest compaction of that number that holds."""
+    for at in range(len(now.log) - 1, -1, -1):
+        if now.log[at].gen == int(gen) and now.log[at].status == "committed":
+            return at
+    return None
+
+
 def _undone(now: Folded, body: dict[str, Any]) -> None:
-    for at in range(len(now.compactions) - 1, -1, -1):
-        if now.compactions[at].gen == int(body["gen"]):
-            record = replace(now.compactions[at], undo=body["undo"])
-            now.state = undo(record, now.state)
-            del now.compactions[at]
-            return
+    if (at := _at(now, body["gen"])) is not None:
+        now.state = undo(replace(now.log[at], undo=body["undo"]), now.state)
+        now.undo_blobs.pop(int(body["gen"]), None)
+        now.log[at] = replace(now.log[at], status="undone")
+
+
+def _measured(now: Folded, body: dict[str, Any]) -> None:
+    if (at := _at(now, body["gen"])) is not None:
+        now.log[at] = replace(now.log[at], measured=int(body["after"]))
+
+
+def _held(now: Folded, body: dict[str, Any]) -> None:
+    part = {**compaction_part(now.state), "held": str(body["trigger"])}
+    now.state = now.state.model_copy(update={"middle_context": with_part(now.state, part)})
+
+
+def _failed(now: Folded, body: dict[str, Any]) -> None:
+    now.log.append(replace(failed_record(body), seq=now.head))
 
 
 def _recovered(now: Folded, body: dict[str, Any]) -> None:
@@ -349,6 +388,11 @@ _HANDLERS: dict[str, Callable[[Folded, dict[str, Any]], None]] = {
     "recovered": _recovered,
     "compaction": _compaction,
     "compaction.undone": _undone,
+    "compaction.measured": _measured,
+    "compaction.failed": _failed,
+    "compaction.held": _held,
+    "spent": _spent,
+    "pin": _pin,
     "state.replaced": _replaced,
     "tools.off": _tools_off,
 }

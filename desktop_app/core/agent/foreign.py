@@ -13,7 +13,8 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
-from desktop_app.core.context.types import Breakdown, CompactionRecord, Limits
+from desktop_app.core.context.compaction import Proposal
+from desktop_app.core.context.types import Breakdown, Choices, CompactionRecord, Limits
 from desktop_app.core.errors import SessionError
 from desktop_app.core.events import Event
 from desktop_app.core.messages import AnyBlock, Msg, ToolCallBlock, ToolResultBlock
@@ -24,6 +25,7 @@ from desktop_app.core.workspaces.history import ContextFile, Damage
 from desktop_app.core.workspaces.history import History as Folded
 
 from .base import Activity, Attachment, Decision, History, HistoryEntry, Pending
+from .detail import CompactionDetail
 from .request_shapes import Answered, Request
 
 FOLDED_BYTES = 32 << 20  # up to here repeats are folded; longer files are read as they stand
@@ -165,6 +167,19 @@ class ForeignConversation:
     async def command_output(self, command_id: str) -> str:
         return ""
 
+    async def compaction_log(self) -> list[CompactionRecord]:
+        return []
+
+    async def compaction_detail(self, compaction_id: str) -> CompactionDetail:
+        raise SessionError("compaction.unknown", id=compaction_id)
+
+    @property
+    def drafted(self) -> Proposal | None:
+        return None
+
+    def cancel_draft(self) -> None:
+        return
+
     # -- what cannot be done -------------------------------------------------------------------
 
     def _refuse(self) -> SessionError:
@@ -191,7 +206,33 @@ class ForeignConversation:
     async def stop_command(self, command_id: str) -> None:
         raise self._refuse()
 
+    def compact_again(self, focus: str) -> AsyncIterator[Event]:
+        raise self._refuse()
+
+    async def propose_compaction(self, focus: str = "", choices: Choices | None = None) -> Proposal:
+        raise self._refuse()
+
+    async def accept_compaction(
+        self, proposal: Proposal, choices: Choices | None = None
+    ) -> CompactionRecord:
+        raise self._refuse()
+
     async def undo_compaction(self) -> list[Event]:
+        raise self._refuse()
+
+    async def fork_before_compaction(self, compaction_id: str) -> SessionKey:
+        raise self._refuse()
+
+    async def pin(self, ref: str, pinned: bool = True) -> None:
+        raise self._refuse()
+
+    async def unpin(self, ref: str) -> None:
+        raise self._refuse()
+
+    async def offload_now(self, ref: str) -> CompactionRecord:
+        raise self._refuse()
+
+    async def drop_image(self, ref: str) -> CompactionRecord:
         raise self._refuse()
 
     async def set_mode(self, mode: Mode) -> None:

@@ -25,6 +25,7 @@ from .groups import ToolGroups, off_tools
 from .log import SessionLog
 from .recovery import Recovered
 from .requests import Answered, Request, Requests
+from .room import Room
 from .servers import Servers
 from .setting import Setting
 from .shown import history_of
@@ -33,8 +34,8 @@ from .toolbox import Toolbox, approval_from
 
 
 class Opened:
-    """The parts of a conversation. ``engine``, ``executor`` and ``outbox`` are there once it is
-    open."""
+    """The parts of a conversation. ``engine``, ``room``, ``executor`` and ``outbox`` are there once
+    it is open."""
 
     def __init__(self, journal: Journal, setting: Setting, tasks: Tasks) -> None:
         self._setting = setting
@@ -70,6 +71,7 @@ class Opened:
         if setting.mcp is not None and journal.info.writable:
             setting.mcp.ask = self._requests.ask
         self.engine: ContextEngine
+        self.room: Room
         self.executor: Executor
         self.outbox: Outbox
 
@@ -198,10 +200,13 @@ class Opened:
         body = {"permission_context": context.model_dump()}
         await self.log.append(NewRecord("permissions", body), draft=None)
 
-    def _check_free(self) -> None:
+    def _check_writable(self) -> None:
         if not self.writable:
             code, params = self.why_readonly or ("journal.readonly", {})
             raise SessionError("session.readonly", why=code, **params)
+
+    def _check_free(self) -> None:
+        self._check_writable()
         if self._stream.running:
             raise SessionError("run.busy")
 

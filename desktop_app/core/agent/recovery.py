@@ -16,7 +16,7 @@ from desktop_app.core.messages import Msg
 from desktop_app.core.sessions.base import NewRecord, OpUpdate
 
 from .execute import result_block
-from .fold import op_of
+from .finding import op_of
 from .log import SessionLog
 
 UNKNOWN_OUTCOME = (

@@ -27,9 +27,10 @@ from .calling import Retries, elsewhere
 from .closing import closing
 from .engine import ContextEngine
 from .execute import Executor
-from .fold import op_of
+from .finding import op_of
 from .log import SessionLog
 from .permissions import Permissions
+from .room import Room
 from .toolbox import Planned, Toolbox, approval_body
 
 logger = logging.getLogger(__name__)
@@ -47,6 +48,7 @@ class TurnParts:
     toolbox: Toolbox
     permissions: Callable[[], Permissions]
     engine: ContextEngine
+    room: Room
     executor: Executor
     agent_name: str
     past_calls: Callable[[str], Sequence[dict[str, Any]]]
@@ -106,7 +108,7 @@ class Turn:
         """One model call, journaled; whether there is something to do after it."""
         if self.p.news is not None:
             await self.p.news(self.reply_id, self.p.agent_name)
-        await self.p.engine.make_room(self.emit)
+        await self.p.room.make_room()
         started, assembly = await self._call(iteration)
         seconds = time.monotonic() - started
         blocks = assembly.blocks()
@@ -116,7 +118,7 @@ class Turn:
         self.emit(ev.ModelCallFinished(self.reply_id, assembly.usage, seconds, assembly.reason))
         for ready in assembly.ready():
             self.emit(ready)
-        self.p.engine.observe(assembly.usage)
+        await self.p.room.observe(assembly.usage)
         self.emit(ev.ContextChanged(await self.p.engine.breakdown()))
         return any(isinstance(b, ToolCallBlock) for b in blocks)
 
@@ -142,7 +144,7 @@ class Turn:
                     raise
                 if error.code == "model.overflow" and not shortened:
                     shortened = True
-                    if await self.p.engine.overflowed(error, self.emit):
+                    if await self.p.room.overflowed(error):
                         continue
                     raise
                 if (wait := retries.wait(error)) is not None:
@@ -150,7 +152,7 @@ class Turn:
                     continue
                 if self._fall_back(error):
                     retries = Retries()
-                    await self.p.engine.make_room(self.emit)
+                    await self.p.room.make_room()
                     continue
                 raise
 

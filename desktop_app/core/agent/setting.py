@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 from desktop_app.core.mcp.manager import McpManager
 from desktop_app.core.models.base import ChatModel, ModelInfo
+from desktop_app.core.sessions.base import SessionKey
 from desktop_app.core.workspaces.base import Workspace
 
+from .policy import Policy
 from .run import MAX_ITERATIONS
 from .toolbox import AnyTool
 
@@ -27,7 +29,9 @@ class Agent:
 @dataclass(slots=True)
 class Setting:
     """Everything a conversation is opened with; ``models`` finds a model by id, ``infos`` what is
-    known of it without loading it. ``sleep`` waits between two tries of a model call."""
+    known of it without loading it. ``sleep`` waits between two tries of a model call;
+    ``compaction`` is what the person set for it; ``fork`` makes a session of the records before one
+    of this one's, where that can be done."""
 
     agent: Agent
     workspace: Workspace
@@ -37,3 +41,5 @@ class Setting:
     mcp: McpManager | None = None
     infos: Callable[[str], ModelInfo] | None = None
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    compaction: Callable[[], Policy] = Policy
+    fork: Callable[[int], Awaitable[SessionKey]] | None = None

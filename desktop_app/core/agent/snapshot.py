@@ -19,7 +19,7 @@ from .fold import Folded, Waiting
 
 logger = logging.getLogger(__name__)
 
-VERSION = 2  # of what a record means to the fold: raise it when a handler changes
+VERSION = 3  # of what a record means to the fold: raise it when a handler changes
 EVERY = 200  # records between two snapshots
 
 
@@ -30,7 +30,7 @@ def dump(now: Folded) -> bytes:
         "state": json.loads(now.state.to_json()),
         "waiting": [dataclasses.asdict(w) for w in now.waiting.values()],
         "commands": [dataclasses.asdict(c) for c in now.commands.values()],
-        "compactions": [dataclasses.asdict(c) for c in now.compactions],
+        "log": [dataclasses.asdict(c) for c in now.log],
         "undo_blobs": [[gen, sha] for gen, sha in now.undo_blobs.items()],
     }
     for name in _PLAIN:
@@ -65,8 +65,8 @@ def load(data: bytes, seq: int) -> Folded | None:
         for name in _PLAIN:
             setattr(now, name, body[name])
         now.waiting = {w["op_id"]: Waiting(**w) for w in body["waiting"]}
-        now.compactions = [record_from(c) for c in body["compactions"]]
         now.commands = {c["id"]: _command(c) for c in body["commands"]}
+        now.log = [record_from(c) for c in body["log"]]
         now.undo_blobs = {int(gen): str(sha) for gen, sha in body["undo_blobs"]}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         logger.warning("a snapshot is passed over: %s", error)

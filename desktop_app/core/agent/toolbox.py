@@ -18,7 +18,7 @@ from desktop_app.core.models.base import ToolSchema
 from desktop_app.core.tools.base import ExternalTool, Tool, ToolContext, ToolOutcome, Verdict
 
 from .assembly import parse_arguments
-from .fold import op_of
+from .finding import op_of
 from .groups import AnyTool, ToolGroups
 from .permissions import Decided, Permissions
 

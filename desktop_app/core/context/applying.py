@@ -11,7 +11,7 @@ from dataclasses import fields
 from typing import Any, cast
 
 from desktop_app.core.errors import ContextError
-from desktop_app.core.messages import Msg, ToolResultBlock
+from desktop_app.core.messages import AnyBlock, DataBlock, Msg, TextBlock, ToolResultBlock
 from desktop_app.core.state import AgentState
 
 from .build import compaction_part, slipway
@@ -29,6 +29,35 @@ def record_from(body: dict[str, Any]) -> CompactionRecord:
     values = {k: v for k, v in body.items() if k in known}
     values["rejected"] = [(str(a), str(b)) for a, b in values.get("rejected", [])]
     return CompactionRecord(**values)
+
+
+def failed_record(body: dict[str, Any]) -> CompactionRecord:
+    """The log's entry of a ``compaction.failed`` record."""
+    return CompactionRecord(
+        gen=0,
+        trigger=body["trigger"],
+        summary="",
+        covered_ids=[],
+        covered_blocks={},
+        kept_ids=[],
+        before=int(body.get("before", 0)),
+        after=int(body.get("before", 0)),
+        limits={},
+        summariser=None,
+        seconds=float(body.get("seconds", 0.0)),
+        ts_us=int(body.get("ts_us", 0)),
+        status="failed",
+        id=str(body.get("id", "")),
+        code=str(body["code"]),
+        params=dict(body.get("params") or {}),
+    )
+
+
+def plain_summary(state: AgentState) -> Any:
+    """The state's summary as JSON has it."""
+    if isinstance(state.summary, str):
+        return state.summary
+    return [b.model_dump() for b in state.summary]
 
 
 def with_part(state: AgentState, part: dict[str, Any] | None) -> dict[str, Any]:
@@ -112,21 +141,41 @@ def undo(
 def _replace_outputs(
     context: list[Msg], outputs: Sequence[dict[str, Any]], gen: int, *, masked: bool
 ) -> None:
-    """Give results in ``context`` other outputs. Places count from the front of each message as it
-    is after the compaction, which later blocks do not move."""
+    """Give results in ``context`` other outputs, and images a text in their place. Places count
+    from the front of each message as it is after the compaction, which later blocks do not move.
+    """
     for entry in outputs:
         at = _place(context, entry["message"], gen)
         content: list[Any] = list(context[at].content)
         block: Any = content[entry["block"]] if entry["block"] < len(content) else None
-        if not isinstance(block, ToolResultBlock):
-            raise ContextError("compaction.mismatch", gen=gen)
         if masked:
-            ours = {**slipway(block.metadata), "masked": True}
-            changed: dict[str, Any] = {
-                "output": entry["text"],
-                "metadata": {**block.metadata, "slipway": ours},
-            }
-            content[entry["block"]] = block.model_copy(update=changed)
+            new = _masked(block, entry)
         else:
-            content[entry["block"]] = ToolResultBlock.model_validate(entry["former"])
+            former = cast("dict[str, Any]", entry["former"])
+            kind = DataBlock if former.get("type") == "data" else ToolResultBlock
+            same = block is not None and block.id == former["id"]
+            new = kind.model_validate(former) if same else None
+        if new is None:
+            raise ContextError("compaction.mismatch", gen=gen)
+        content[entry["block"]] = new
         context[at] = context[at].model_copy(update={"content": content})
+
+
+def _masked(block: Any, entry: dict[str, Any]) -> Any:
+    """The block with the mask in place; None where there is nothing that it fits."""
+    text = entry["text"]
+    if isinstance(block, DataBlock):
+        at = block.created_at
+        return TextBlock(id=block.id, text=text, created_at=at, finished_at=at)
+    if not isinstance(block, ToolResultBlock):
+        return None
+    if not (inner := entry.get("inner")):
+        ours = {**slipway(block.metadata), "masked": True}
+        changed = {"output": text, "metadata": {**block.metadata, "slipway": ours}}
+        return block.model_copy(update=changed)
+    if isinstance(block.output, str) or max(inner) >= len(block.output):
+        return None
+    parts: list[Any] = [p for n, p in enumerate(block.output) if n not in inner]
+    at, first = block.created_at, cast(AnyBlock, block.output[inner[0]])
+    parts.append(TextBlock(id=first.id, text=f"\n{text}", created_at=at, finished_at=at))
+    return block.model_copy(update={"output": parts})

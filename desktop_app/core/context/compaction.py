@@ -27,6 +27,7 @@ from .delta import Delta
 from .draft import Draft
 from .ledger_text import all_items, render
 from .limits import resolve
+from .masking import Mask
 from .noting import add_notes
 from .plan import Planner, cannot_fit
 from .preview import preview_rows
@@ -35,6 +36,7 @@ from .types import Breakdown, Choices, CompactionRecord, LedgerItem, PreviewRow,
 
 # A person who asked for it is told when the model failed; a window that is full cannot wait.
 WAITING: frozenset[Trigger] = frozenset({"manual", "alert"})
+BY_HAND: frozenset[Trigger] = frozenset({"manual", "item"})
 WORTH = 0.9  # what comes out must be at most this share of what went in, or reach the target
 
 Decision = Literal["none", "offer", "do", "refuse"]
@@ -167,6 +169,15 @@ class Compactor:
             choices,
         )
 
+    async def take_out(self, state: AgentState, masks: list[Mask], before: Breakdown) -> Proposal:
+        """Results or images that a person wants out of the prompt now (``items``)."""
+        started = time.monotonic()
+        planner = Planner(self._accounting.fork(), self._envelope, self._where)
+        draft = await asyncio.to_thread(planner.items, state, masks)
+        return await asyncio.to_thread(
+            self._finish, planner, draft, None, [], "item", before, started, Choices()
+        )
+
     def _allowance(self) -> int:
         """Tokens that a model's notes may take."""
         return max(200, min(2500, int(0.08 * self._accounting.limits.usable)))
@@ -258,5 +269,5 @@ def _check(before: Breakdown, after: Breakdown, draft: Draft, trigger: Trigger) 
     if after.upper > limits.usable:
         raise cannot_fit(before, after.upper)
     reached = after.upper <= limits.mark(limits.target)
-    if trigger != "manual" and not reached and after.total > WORTH * before.total:
+    if trigger not in BY_HAND and not reached and after.total > WORTH * before.total:
         raise ContextError("compaction.not_smaller", before=before.total, after=after.total)

@@ -8,6 +8,7 @@ from typing import Any
 from desktop_app.core.messages import Msg
 from desktop_app.core.state import AgentState
 
+from .applying import plain_summary
 from .build import compaction_part, summary_text, whole_summary
 from .ledger import Ledger
 from .masking import Mask
@@ -68,6 +69,7 @@ class Draft:
                 "message": self.state.context[m.message].id,
                 "block": m.block - self.gone_from(m.message),
                 "text": m.text,
+                **({"inner": list(m.inner)} if m.inner else {}),
             }
             for m in self.masks
         ]
@@ -84,12 +86,6 @@ class Draft:
                 }
                 for m in self.masks
             ],
-            "former": {"summary": _plain(self.state), "part": compaction_part(self.state)},
+            "former": {"summary": plain_summary(self.state), "part": compaction_part(self.state)},
             "written": self.written,
         }
-
-
-def _plain(state: AgentState) -> Any:
-    if isinstance(state.summary, str):
-        return state.summary
-    return [b.model_dump() for b in state.summary]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from desktop_app.core.messages import Msg, ToolResultBlock
+from desktop_app.core.messages import AnyBlock, Msg, ToolResultBlock
 from desktop_app.core.tools.bounds import bound
 
 from .atoms import Atom
@@ -24,13 +24,15 @@ NEWEST = 0.2  # of W: this much of the newest results stays
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """A result to replace: its place in the state's context, its new text, what that frees."""
+    """A result (or image) to replace: its place in the state's context, its new text, what that
+    frees. ``inner``: only these parts of a result's output, which are images."""
 
     message: int
     block: int
     text: str
-    former: ToolResultBlock
+    former: AnyBlock
     freed: float
+    inner: tuple[int, ...] = ()
 
 
 def mask_of(

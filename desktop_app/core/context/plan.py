@@ -112,6 +112,14 @@ class Planner:
         if freed <= 0 or (waits and freed < least and after > limits.mark(limits.target)):
             raise ContextError("compaction.not_smaller", before=before.upper, after=int(after))
 
+    def items(self, state: AgentState, masks: list[Mask]) -> Draft:
+        """These results or images alone out of the prompt, all else as it is."""
+        before = self.account.breakdown(build(self._envelope, state))
+        found = atoms(state.context, self.account.pricer)
+        draft = Draft(state, before, self._ledger(state), tier=1, masks=masks)
+        nothing = Chosen.of(Choices(), state.context, found)
+        return self._placed(draft, found, Cut(0), None, nothing)
+
     def _head(self, state: AgentState) -> float:
         return self.account.pricer.texts.count(summary_text(state))
 

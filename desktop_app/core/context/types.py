@@ -42,7 +42,10 @@ CATEGORIES: tuple[Category, ...] = (
     "images",
 )
 Filler = Literal["reserve", "free"]  # of the window, beside what is in the prompt
-Trigger = Literal["alert", "danger", "oversize", "overflow", "resume", "model_switch", "manual"]
+Trigger = Literal[
+    "alert", "danger", "oversize", "overflow", "resume", "model_switch", "manual", "item"
+]
+"""``item``: one result or image that a person took out of the prompt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +165,7 @@ Origin = Literal[
 ]
 ItemStatus = Literal["open", "done", "superseded", "revoked"]
 Fate = Literal["kept", "masked", "summarised", "dropped"]
+Status = Literal["committed", "undone", "failed"]
 
 
 class Evidence(WireModel):
@@ -227,6 +231,8 @@ class PreviewRow:
 @dataclass(slots=True)
 class CompactionRecord:
     """What a compaction did; the body of the ``compaction`` record (``applying.record_body``).
+    ``id`` names it in the log, where failed ones (``gen`` 0) stand too: they changed nothing and
+    say why, with ``code`` and ``params`` as a SlipwayError does.
 
     ``applying.apply(record, state)`` does it again, ``applying.undo(record, state)`` takes it back:
     ``ledger`` is the state's new part, ``masks`` the results that were replaced in place
@@ -256,5 +262,14 @@ class CompactionRecord:
     usage: dict[str, Any] | None = None  # of the summariser's call, as it measured it
     choices: dict[str, Any] = field(default_factory=dict[str, Any])  # ``Choices.body``
     masks: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    id: str = ""
+    seq: int = 0  # of its record in the journal
+    status: Status = "committed"
+    before_measured: int = 0  # how much of ``before`` the provider had counted
+    measured: int | None = None  # ``after``, corrected by the provider's count of the next call
+    cost: float | None = None  # US dollars of the summariser's call; None where no price is known
+    drafted: bool = False  # made ahead, in the background; a ``spent`` record has its cost
+    code: str = ""
+    params: dict[str, Any] = field(default_factory=dict[str, Any])
     ledger: dict[str, Any] = field(default_factory=dict[str, Any], repr=False)
     undo: dict[str, Any] = field(default_factory=dict[str, Any], repr=False)

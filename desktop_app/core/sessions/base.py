@@ -21,6 +21,10 @@ Record kinds (``body`` is JSON; unknown kinds are kept and skipped when ``ignora
     tool.result        {reply_id, op_id, block, seconds, blob?, offload?}   barrier
     compaction         {CompactionRecord}                     barrier
     compaction.undone  {gen, undo: what it puts back}         barrier
+    compaction.measured {gen, after}; compaction.failed {id, trigger, code, params, before, seconds}
+    compaction.held    {trigger}: the next one by itself waits for the next mark, as after an undo
+    pin                {ref, pinned}
+    spent              {purpose, cost, usage}: a call beside the conversation (ignorable)
     turn.finished      {reply_id, reason, code?, params?}     barrier
     permissions        {permission_context}
     tasks              {tasks}

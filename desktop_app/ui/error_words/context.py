@@ -15,6 +15,42 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         mark("Undo the newest one first, or branch from before it."),
         "",
     ),
+    "compaction.stale": (
+        mark("The proposal is out of date"),
+        mark("The conversation has changed since it was made. Nothing was changed by it."),
+        mark("Have a new one made."),
+        "compact",
+    ),
+    "compaction.stopped": (
+        mark("The compaction was stopped"),
+        mark("Nothing was changed."),
+        "",
+        "compact",
+    ),
+    "compaction.unknown": (
+        mark("There is no such compaction"),
+        mark("“{id}” is not in this session, or was taken back."),
+        "",
+        "",
+    ),
+    "context.not_live": (
+        mark("It is not in the prompt any more"),
+        mark("What you chose has left the context, or belongs to another session."),
+        mark("Look for it among what was offloaded."),
+        "",
+    ),
+    "context.nothing_to_offload": (
+        mark("Nothing to take out"),
+        mark("It is small, pinned, or out of the prompt already."),
+        "",
+        "",
+    ),
+    "session.no_fork": (
+        mark("No branch could be made"),
+        mark("This session is not part of a data folder."),
+        "",
+        "",
+    ),
     "settings.unreadable": (
         mark("The settings cannot be read"),
         mark(

@@ -8,43 +8,9 @@ import pytest
 
 from desktop_app.core import events as ev
 from desktop_app.core.agent.fold import Folder
-from desktop_app.core.errors import ContextError, ModelError
-from desktop_app.core.models.scripted import Call, Fail, Say, ScriptedModel
-from desktop_app.core.sessions.sqlite import SqliteJournalStore
-from tests.helpers.sessions import KEY, Bench, collect, of
-
-
-def long_session(tmp_path: Path, turns: int, *, fail_summary: bool = False) -> Bench:
-    """A model whose every turn reads a file of about 1,500 words and answers."""
-    folder = tmp_path / "folder"
-    folder.mkdir(exist_ok=True)
-    (folder / "page.txt").write_text("".join(f"word{i} and more text here\n" for i in range(900)))
-
-    def play(request):  # type: ignore[no-untyped-def]
-        if request.purpose == "summary":
-            if fail_summary:
-                return [Fail(ModelError("model.unreachable"))]
-            return [Say("# Goal\nread the page\n# Done\nread it many times")]
-        if request.purpose == "title":
-            return [Say("Reading")]
-        last = request.messages[-1]
-        if last.tool_results():
-            return [Say("Read it. " + "filler words " * 40)]
-        return [Call("Read", {"file_path": "page.txt"})]
-
-    model = ScriptedModel([play] * (turns * 4 + 20))
-    return Bench(folder, model, store=SqliteJournalStore(tmp_path / "journals"))
-
-
-async def fill(conversation, turns: int) -> list[ev.Event]:  # type: ignore[no-untyped-def]
-    events: list[ev.Event] = []
-    for n in range(turns):
-        events += await collect(
-            conversation.send(f"Read the page, time {n}. Never delete page.txt.")
-        )
-        if of(events, ev.CompactionFinished):
-            break
-    return events
+from desktop_app.core.errors import ContextError
+from tests.helpers.filling import fill, long_session
+from tests.helpers.sessions import KEY, collect, of
 
 
 async def test_a_full_window_offers_then_compacts_and_goes_on(tmp_path: Path) -> None:
@@ -103,11 +69,13 @@ async def test_a_failed_summary_by_hand_changes_nothing(tmp_path: Path) -> None:
     c = await b.open()
     await fill(c, 3)
     before = c.state.model_dump()
-    head = c.log.now.head
     events = await collect(c.compact())
     assert of(events, ev.CompactionFailed)
     assert c.state.model_dump() == before
-    assert c.log.now.head == head
+    assert await c.compactions() == []
+    [entry] = await c.compaction_log()
+    assert (entry.status, entry.trigger, entry.code) == ("failed", "manual", "compaction.failed")
+    assert entry.params["reason"] == "model.unreachable"
     await c.close()
     await b.close()
 

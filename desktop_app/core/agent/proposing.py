@@ -1,0 +1,116 @@
+"""Compactions as proposals: made on a copy of the session's state, with nothing changed by it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+from typing import Any
+
+from desktop_app.core.context.applying import record_body
+from desktop_app.core.context.compaction import Compactor, Proposal
+from desktop_app.core.context.items import images_out, result_out
+from desktop_app.core.context.types import Breakdown, Choices, CompactionRecord, Trigger
+from desktop_app.core.errors import ContextError
+from desktop_app.core.ids import new_id
+from desktop_app.core.messages import AnyBlock, DataBlock, ToolCallBlock, ToolResultBlock, Usage
+from desktop_app.core.sessions.base import NewRecord
+from desktop_app.core.state import AgentState
+from desktop_app.core.workspaces.outbox import Outbox
+
+from .detail import beside
+from .drafting import frozen
+from .engine import ContextEngine
+from .finding import locate, op_of
+
+
+class Proposals:
+    """Makes them for one session, and keeps what an undo needs beside the journal."""
+
+    def __init__(self, engine: ContextEngine, workspace: Any, outbox: Outbox) -> None:
+        self._engine = engine
+        self._log = engine.log
+        self._workspace = workspace
+        self._outbox = outbox
+
+    def where(self) -> str:
+        """The offload of messages as the agent names it."""
+        session_id = self._log.now.state.session_id
+        return self._workspace.visible(self._workspace.context_file(session_id))
+
+    async def propose(
+        self,
+        trigger: Trigger,
+        *,
+        before: Breakdown | None = None,
+        choices: Choices | None = None,
+        state: AgentState | None = None,
+    ) -> Proposal:
+        """A compaction of the present state, or of ``state``; raises what ``Compactor.propose``
+        raises."""
+        engine = self._engine
+        if before is None and state is None:
+            before = await engine.breakdown()
+        compactor = Compactor(engine.model, engine.account(), engine.envelope, where=self.where())
+        proposal = await compactor.propose(
+            frozen(state or self._log.now.state), trigger, before=before, choices=choices
+        )
+        return self._named(proposal)
+
+    async def take_out(self, ref: str, *, images: bool) -> tuple[Proposal, tuple[NewRecord, ...]]:
+        """One result, or the images of a message or result, out of the prompt; beside it the
+        records that give a result a file of its own. ContextError ``context.not_live``,
+        ``context.nothing_to_offload``."""
+        state = frozen(self._log.now.state)
+        found = locate(state, ref)
+        if found is None:
+            raise ContextError("context.not_live", ref=ref)
+        place, at = found
+        engine, where = self._engine, self.where()
+        staged: tuple[NewRecord, ...] = ()
+        block = state.context[place].content[at] if at is not None else None
+        if images or at is None or isinstance(block, DataBlock):
+            inner = "" if block is None or ref in (block.id, _op(block)) else ref
+            masks = images_out(state.context, place, at, where, inner)
+        else:
+            pricer = engine.account().pricer
+            if isinstance(block, ToolResultBlock):
+                kept = await self._outbox.stage_tool_result(state.session_id, block)
+                staged, where = kept.records, kept.path
+            masks = [result_out(state.context, place, at, pricer, where)]
+        before = await engine.breakdown()
+        compactor = Compactor(None, engine.account(), engine.envelope, where=self.where())
+        return self._named(await compactor.take_out(state, masks, before)), staged
+
+    def _named(self, proposal: Proposal) -> Proposal:
+        record = proposal.record
+        record.id = new_id()
+        record.before_measured = proposal.before.measured
+        price = self._engine.model.info.price
+        if price is not None and record.usage:
+            record.cost = price.cost(Usage.model_validate(record.usage))
+        return proposal
+
+    async def body(self, proposal: Proposal, record: CompactionRecord) -> dict[str, Any]:
+        """The body of the journal's record. What an undo would put back is as long as what left:
+        it lies beside the journal as a blob, so that the journal stays quick to replay."""
+
+        def dump() -> bytes:
+            kept = {**record.undo, "detail": beside(proposal)}
+            return json.dumps(kept, ensure_ascii=True, separators=(",", ":")).encode()
+
+        ref = await self._log.journal.put_blob(await asyncio.to_thread(dump))
+        body = record_body(replace(record, undo={}))
+        body["undo_blob"] = ref.sha256
+        return body
+
+    async def way_back(self, record: CompactionRecord) -> dict[str, Any]:
+        """What ``body`` put aside. SessionError ``blob.missing`` or ``blob.corrupt``."""
+        sha = self._log.now.undo_blobs[record.gen]
+        kept = json.loads(await self._log.journal.get_blob(sha))
+        kept.pop("detail", None)
+        return kept
+
+
+def _op(block: AnyBlock) -> str:
+    return op_of(block) if isinstance(block, ToolCallBlock | ToolResultBlock) else ""

@@ -1,0 +1,70 @@
+"""One thing taken out of the prompt because a person said so: a result, or images."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import struct
+from collections.abc import Sequence
+
+from desktop_app.core.errors import ContextError
+from desktop_app.core.messages import Base64Source, DataBlock, Msg, ToolResultBlock
+
+from .images import data_tokens, image_size
+from .masking import Mask, mask_of
+from .pricing import Pricer
+
+
+def result_out(context: Sequence[Msg], place: int, at: int, pricer: Pricer, where: str) -> Mask:
+    """The mask for one result. ContextError ``context.nothing_to_offload`` for one that is small,
+    pinned or out already, and for what is no result."""
+    mask = mask_of(context[place], place, at, pricer, where)
+    if mask is None:
+        raise ContextError("context.nothing_to_offload")
+    return mask
+
+
+def images_out(
+    context: Sequence[Msg], place: int, at: int | None, where: str, name: str = ""
+) -> list[Mask]:
+    """Masks for the images of message ``place``, or of its block ``at`` alone; ``name`` is the id
+    of one of them. ContextError ``context.nothing_to_offload`` when there is none."""
+    blocks = context[place].content
+    masks: list[Mask] = []
+    for number in range(len(blocks)) if at is None else (at,):
+        block = blocks[number]
+        if isinstance(block, DataBlock) and name in ("", block.id):
+            masks.append(Mask(place, number, _note(block, where), block, float(data_tokens(block))))
+        elif isinstance(block, ToolResultBlock) and not isinstance(block.output, str):
+            inner = [
+                n
+                for n, part in enumerate(block.output)
+                if isinstance(part, DataBlock) and name in ("", part.id)
+            ]
+            if inner:
+                parts = [block.output[n] for n in inner]
+                images = [p for p in parts if isinstance(p, DataBlock)]
+                note = " ".join(_note(i, where) for i in images)
+                freed = float(sum(map(data_tokens, images)))
+                masks.append(Mask(place, number, note, block, freed, tuple(inner)))
+    if not masks:
+        raise ContextError("context.nothing_to_offload")
+    return masks
+
+
+def _note(block: DataBlock, where: str) -> str:
+    """What stands in an image's place."""
+    size = _size(block)
+    pixels = f" {size[0]}×{size[1]}" if size else ""
+    name = f" {block.name}" if block.name else ""
+    return f"[image{name}{pixels}: taken out of the context; it is kept in {where}]"
+
+
+def _size(block: DataBlock) -> tuple[int, int] | None:
+    if not isinstance(block.source, Base64Source):
+        return None
+    head = block.source.data[: 64 << 10]
+    try:
+        return image_size(base64.b64decode(head[: len(head) - len(head) % 4]))
+    except (binascii.Error, ValueError, struct.error):
+        return None
