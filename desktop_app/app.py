@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from desktop_app.core.service import Slipway
     from desktop_app.core.settings.settings import Settings
+    from desktop_app.ui.settings.models_dialog import ModelsDialog
     from desktop_app.ui.window import MainWindow
 
 log = logging.getLogger("slipway")
@@ -105,6 +106,7 @@ class Program:
         self.service = await opening
         if model := self.settings.get("model"):
             self.service.default_model = model
+        self._use_network()
         from desktop_app.ui.theme import theme
         from desktop_app.ui.widgets.mark import app_icon
         from desktop_app.ui.window import MainWindow
@@ -203,8 +205,29 @@ class Program:
         dialog = ModelsDialog(self.window, self.service.library, self.service.default_model)
         dialog.defaultChosen.connect(lambda model: self.change_setting("model", model))
         dialog.modelsChanged.connect(self.window.models_changed)
+        dialog.networkWanted.connect(lambda: self._open_network(dialog))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
+
+    def _open_network(self, models: ModelsDialog) -> None:
+        from desktop_app.ui.settings.network_dialog import NetworkDialog
+
+        dialog = NetworkDialog(models, self.settings.get)
+        dialog.saved.connect(self.change_network)
+        dialog.passwordTyped.connect(models.keep)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def change_network(self, values: dict[str, Any]) -> None:
+        """Put how models are reached into force, and save it."""
+        for name, value in values.items():
+            self.change_setting(name, value)
+        self._use_network()
+
+    def _use_network(self) -> None:
+        from desktop_app.core.models.network import Network
+
+        self.service.library.connections.network = Network.of(self.settings.get)
 
     def change_setting(self, name: str, value: Any) -> None:
         """Put a setting into force at once, and save it."""

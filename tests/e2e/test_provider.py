@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from PySide6.QtTest import QTest
 
 from desktop_app.core.models.definitions import ModelDefinition
 from desktop_app.ui.settings.models_dialog import ModelsDialog
+from desktop_app.ui.settings.network_dialog import OWN, NetworkDialog
 from tests.helpers import providers as wire
 from tests.helpers.program import Driver
 from tests.helpers.providers import Server
@@ -77,3 +79,34 @@ def test_a_program_with_a_model_is_ready_before_it_is_asked(
     driver.until(lambda: process.pid is not None, 10_000)
     driver.stop()
     assert process.pid is None
+
+
+def test_a_proxy_that_was_chosen_is_in_force_and_kept(
+    driver: Driver, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLIPWAY_KEYRING", "none")
+    driver.start()
+    driver.window.chat.composer.model.manageWanted.emit()
+    models = driver.dialog(ModelsDialog)
+    QTest.mouseClick(models.network, Qt.MouseButton.LeftButton)
+    dialog = driver.dialog(NetworkDialog)
+    dialog.proxy.set_value(OWN)
+    dialog.proxy.chosen.emit(OWN)
+    dialog.address.edit.setText("socks5h://me@p.example:1080")
+    dialog.password.edit.setText("a word")
+    dialog.without.edit.setText("intranet.example")
+    QTest.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
+    library = driver.service.library
+    driver.until(lambda: "no keyring" in models.told.text())
+    assert driver.run(library.secrets.get("proxy me@p.example:1080")) == "a word"
+    assert library.connections.network.proxy == "socks5h://me@p.example:1080"
+    models.reject()
+    driver.stop()
+    kept = json.loads((home / "config" / "settings.json").read_text())
+    assert kept["proxy"] == "socks5h://me@p.example:1080"
+    driver.start()
+    network = driver.service.library.connections.network
+    assert (network.proxy, network.no_proxy) == (kept["proxy"], "intranet.example")
+    driver.stop()
+    for path in home.rglob("*"):
+        assert not path.is_file() or b"a word" not in path.read_bytes(), path

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -40,9 +41,10 @@ Play = Answer | Callable[[Asked], Answer]
 
 
 class Server:
-    """Use as a context manager. ``gone`` is set when a client left before the end."""
+    """Use as a context manager. ``gone`` is set when a client left before the end; ``tls`` makes it
+    speak TLS."""
 
-    def __init__(self, *answers: Play) -> None:
+    def __init__(self, *answers: Play, tls: ssl.SSLContext | None = None) -> None:
         self.answers: list[Play] = list(answers)
         self.asked: list[Asked] = []
         self.gone = threading.Event()
@@ -67,6 +69,9 @@ class Server:
             def handle_error(self, *_args: Any) -> None: ...
 
         self._http = Quiet(("127.0.0.1", 0), Handler)
+        self._tls = tls is not None
+        if tls is not None:
+            self._http.socket = tls.wrap_socket(self._http.socket, server_side=True)
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True)
 
     @property
@@ -75,7 +80,7 @@ class Server:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"{'https' if self._tls else 'http'}://127.0.0.1:{self.port}"
 
     def __enter__(self) -> Server:
         self._thread.start()

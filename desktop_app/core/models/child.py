@@ -184,7 +184,7 @@ class Child:
                     begun = begun or not isinstance(part, Finish)
                     await batches.put(part)
         except Exception as error:
-            raise mapped(error, one, frame["route"], begun=begun) from error
+            raise await mapped(error, one, frame["route"], begun=begun) from error
         finally:
             batches.flush()
 
@@ -193,7 +193,7 @@ class Child:
         try:
             return await self.services().list_models(one, frame["key"], frame["route"])
         except Exception as error:
-            raise mapped(error, one, frame["route"], begun=False) from error
+            raise await mapped(error, one, frame["route"], begun=False) from error
 
     async def _warm(self, frame: Frame) -> None:
         """Import what a format's calls need, so that the first of them begins at once."""
@@ -202,13 +202,30 @@ class Child:
         await asyncio.to_thread(load, frame["wire"])
 
 
-def mapped(error: Exception, one: ModelDefinition, route: Any, *, begun: bool) -> ModelError:
-    """``error`` as ours, and in the log."""
+async def mapped(
+    error: Exception, one: ModelDefinition, route: Frame, *, begun: bool
+) -> ModelError:
+    """``error`` as ours, and in the log. A certificate that is not trusted is looked at."""
     from .wire_errors import to_model_error
 
-    found = to_model_error(error, one.name, one.base, route.get("proxy") or "", begun=begun)
+    proxy = route.get("proxy") or ""
+    found = to_model_error(error, one.name, one.base, proxy, begun=begun)
+    if found.code == "model.certificate":
+        await _look_at_certificate(found, one.base, proxy, route)
     logger.info("a call of %s failed: %s", one.id, found, exc_info=error)
     return found
+
+
+async def _look_at_certificate(found: ModelError, address: str, proxy: str, route: Frame) -> None:
+    """Say whose certificate it is, the proxy's or the provider's, and which."""
+    from .certificate import proxy_is_trusted, shown_by
+    from .network import shown
+    from .services import trusting
+
+    of, by = address, proxy
+    if proxy.startswith("https:") and not await proxy_is_trusted(proxy, trusting(route["ca_file"])):
+        of, by, found.params["host"] = proxy, "", shown(proxy)
+    found.params["certificate"] = await shown_by(of, by)
 
 
 # -- the process ----------------------------------------------------------------------------------

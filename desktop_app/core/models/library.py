@@ -59,6 +59,7 @@ class ModelLibrary:
         self._registry = registry
         self.secrets = secrets or Secrets()
         self.connections = connections or Connections()
+        self.connections.secret = self.secrets.get
         self._find = find
         self.file = Definitions(path)
         self._saving = asyncio.Lock()
@@ -171,8 +172,10 @@ class ModelLibrary:
 
     async def warm(self, model_ids: Iterable[str]) -> None:
         """Start what calls of these models need, so that the first begins at once. Never raises."""
-        for wire in {m.spec.wire for m in self.file.models if m.id in {*model_ids}}:
-            await self.connections.warm(cast(Wire, wire))
+        wanted = set(model_ids)
+        wires: set[Wire] = {m.spec.wire for m in self.file.models if m.id in wanted}
+        for wire in wires:
+            await self.connections.warm(wire)
 
     async def close(self) -> None:
         """End calls, let go of connections."""

@@ -7,17 +7,18 @@ of it is read from the environment in the models process: what a call needs goes
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from .providers import host_of, is_loopback
 
 SYSTEM = ""  # the proxies of the system and the environment
 DIRECT = "none"  # no proxy at all
 PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
+STALL_SECONDS = 180.0  # thinking models are silent for minutes without streaming
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +35,20 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """``proxy`` is ``SYSTEM``, ``DIRECT`` or a URL; ``no_proxy`` hosts that are reached without
-    (as in the variable ``NO_PROXY``); ``ca_file`` the certificates of a company's own authority, in
-    PEM format."""
+    """``proxy`` is ``SYSTEM``, ``DIRECT`` or a URL without a password (``password_name``);
+    ``no_proxy`` hosts that are reached without (as in the variable ``NO_PROXY``); ``ca_file`` the
+    certificates of a company's own authority, in PEM format; ``stall`` the seconds of silence after
+    which a call is given up."""
 
     proxy: str = SYSTEM
     no_proxy: str = ""
     ca_file: str = ""
+    stall: float = STALL_SECONDS
+
+    @classmethod
+    def of(cls, get: Callable[[str], Any]) -> Network:
+        """As the settings say; ``get`` gives one by name."""
+        return cls(get("proxy"), get("no_proxy"), get("ca_file"), float(get("stall_seconds")))
 
     def route(self, address: str) -> Route:
         """The way to an address: never through a proxy to this computer itself."""
@@ -48,7 +56,7 @@ class Network:
         if self.proxy == DIRECT or is_loopback(address) or passed_by(address, self.no_proxy):
             return Route("", ca_file)
         if self.proxy:
-            return Route(_proxy_url(self.proxy), ca_file)
+            return Route(proxy_url(self.proxy), ca_file)
         return Route(system_proxy(address), ca_file)
 
 
@@ -71,10 +79,10 @@ def system_proxy(address: str, environ: Mapping[str, str] | None = None) -> str:
     host = urlsplit(address).hostname or ""
     if environ is None and not env.get("no_proxy") and proxy_bypass(host):
         return ""
-    return _proxy_url(found)
+    return proxy_url(found)
 
 
-def _proxy_url(value: str) -> str:
+def proxy_url(value: str) -> str:
     """A proxy as the HTTP client takes it. ``socks`` and ``socks4`` have no meaning of their own
     there; ``host:port`` alone means http."""
     value = value.strip()
@@ -112,6 +120,38 @@ def _names(entry: str, host: str, port: int | None) -> bool:
     return host == entry or host.endswith(f".{entry}")
 
 
+def is_proxy(value: str) -> bool:
+    """Whether a person's proxy will do: a scheme that is spoken, a host, perhaps a port and a user;
+    no password, which belongs into the keyring."""
+    try:
+        parts = urlsplit(proxy_url(value))
+        return (
+            parts.scheme in PROXY_SCHEMES
+            and bool(parts.hostname)
+            and (parts.port or 1) > 0
+            and parts.password is None
+            and not parts.path.strip("/")
+        )
+    except ValueError:
+        return False
+
+
+def password_name(proxy: str) -> str:
+    """The name under which the keyring has the password of a proxy; empty for one that needs none
+    or has it in its URL, as the system's may."""
+    parts = urlsplit(proxy)
+    if not parts.username or parts.password is not None:
+        return ""
+    return f"proxy {parts.username}@{host_of(proxy)}"
+
+
+def with_password(proxy: str, password: str) -> str:
+    """A proxy's URL for the models process."""
+    scheme, _, rest = proxy.partition("://")
+    user, _, host = rest.rpartition("@")
+    return f"{scheme}://{user}:{quote(password, safe='')}@{host}"
+
+
 def shown(proxy: str) -> str:
     """A proxy for people: host and port, never its password."""
-    return host_of(_proxy_url(proxy)) if proxy else ""
+    return host_of(proxy_url(proxy)) if proxy else ""

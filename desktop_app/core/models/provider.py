@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any, cast
 
 from desktop_app.core.errors import ModelError
@@ -16,7 +17,7 @@ from desktop_app.core.log import hide
 from . import frames
 from .base import ModelEvent, ModelInfo, ModelRequest
 from .definitions import ModelDefinition
-from .network import Network
+from .network import Network, password_name, with_password
 from .process import ModelsProcess
 from .providers import Wire
 
@@ -24,30 +25,34 @@ KeyOf = Callable[[ModelDefinition], Awaitable[str]]
 
 
 class Connections:
-    """The way to the providers; one for the program. ``stall``: seconds without a byte after which
-    a call is given up (None: as long as thinking models take). A ``process`` that is handed in is
-    used and left running at the end."""
+    """The way to the providers; one for the program. ``secret`` gives what the keyring has under a
+    name, for proxies that want a password. A ``process`` that is handed in is used and left running
+    at the end."""
 
     def __init__(
         self,
-        stall: float | None = None,
         network: Network | None = None,
         process: ModelsProcess | None = None,
+        secret: Callable[[str], Awaitable[str]] | None = None,
     ) -> None:
         self.network = network or Network()
         self.process = process or ModelsProcess()
+        self.secret = secret
         self._own = process is None
-        self._stall = stall
 
-    def frame(self, one: ModelDefinition, key: str) -> frames.Frame:
+    async def frame(self, one: ModelDefinition, key: str) -> frames.Frame:
         """Whom to ask, as what, and by which way."""
         hide(key)
-        route = {**self.network.route(one.base).frame(), "stall": self._stall}
-        return {"definition": frames.definition_out(one), "key": key, "route": route}
+        route = self.network.route(one.base)
+        if self.secret is not None and (name := password_name(route.proxy)):
+            password = await self.secret(name)
+            route = replace(route, proxy=with_password(route.proxy, password))
+        way = {**route.frame(), "stall": self.network.stall}
+        return {"definition": frames.definition_out(one), "key": key, "route": way}
 
     async def list_models(self, one: ModelDefinition, key: str) -> list[tuple[str, int | None]]:
         """The provider's own list: names, and windows where it says them. Raises ModelError."""
-        answer = await self.process.ask({"do": "list", **self.frame(one, key)})
+        answer = await self.process.ask({"do": "list", **await self.frame(one, key)})
         return [(str(name), window) for name, window in cast("list[Any]", answer)]
 
     async def warm(self, wire: Wire) -> None:
@@ -83,7 +88,7 @@ class ProviderModel:
         key = await self._key(self.definition)
         if self.definition.needs_key and not key:
             raise ModelError("model.no_key", model=self._info.name)
-        head = self._connections.frame(self.definition, key)
+        head = await self._connections.frame(self.definition, key)
         head["request"] = frames.request_out(request)
         parts = self._connections.process.stream(head, request.messages)
         async with aclosing(cast(Any, parts)) as stream:

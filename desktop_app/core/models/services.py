@@ -25,11 +25,11 @@ from desktop_app.core.errors import ModelError
 from .base import ModelEvent, ModelRequest, ToolCallPart
 from .definitions import ModelDefinition
 from .discovery import model_entries, window_of
+from .network import STALL_SECONDS
 from .providers import Provider, Wire
 from .wire import Mapper, finish, tools
 
 CONNECT_SECONDS = 10.0
-STALL_SECONDS = 180.0  # without one byte; thinking models are silent for minutes without streaming
 NO_KEY = "none"  # the SDKs insist on one; local servers ignore it
 Route = Mapping[str, Any]
 
@@ -78,10 +78,16 @@ class Services:
         mark = _mark(route)
         if (client := self._https.get(mark)) is None:
             stall = float(route.get("stall") or STALL_SECONDS)
+            trusted = trusting(str(route.get("ca_file") or ""))
+            proxy = str(route.get("proxy") or "")
             client = self._https[mark] = httpx2.AsyncClient(
                 timeout=httpx2.Timeout(stall, connect=CONNECT_SECONDS),
-                verify=trusting(str(route.get("ca_file") or "")),
-                proxy=route.get("proxy") or None,
+                verify=trusted,
+                proxy=httpx2.Proxy(
+                    proxy, ssl_context=trusted if proxy.startswith("https:") else None
+                )
+                if proxy
+                else None,
                 trust_env=False,
                 follow_redirects=True,
             )

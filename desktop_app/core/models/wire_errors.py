@@ -47,6 +47,8 @@ def to_model_error(
     if isinstance(error, ModelError):
         return error
     text = _detail(error)
+    if proxy and getattr(error, "status_code", 0) == 407:
+        return ModelError("model.proxy", model=model, proxy=shown(proxy), detail=text)
     if (found := _transport(error, model, address, proxy)) is not None and not (
         begun and found.code in ("model.unreachable", "model.timeout")
     ):
@@ -55,6 +57,8 @@ def to_model_error(
         return _answered(error, model, text)
     if isinstance(error, ai.ContentFilterError):
         return ModelError("model.refused", model=model)
+    if isinstance(error, ai.UnexpectedModelBehavior) and not begun and "ended without" in text:
+        return ModelError("model.empty", retryable=True, model=model)
     if begun and (found is not None or isinstance(error, httpx2.HTTPError)):
         if found is not None and found.code == "model.timeout":
             return ModelError("model.stalled", retryable=True, model=model)
@@ -102,7 +106,9 @@ def _transport(error: BaseException, model: str, address: str, proxy: str) -> Mo
     for cause in causes:
         if isinstance(cause, ssl.SSLCertVerificationError) or "CERTIFICATE_VERIFY" in str(cause):
             reason = getattr(cause, "verify_message", "") or mask(str(cause))[:DETAIL]
-            return ModelError("model.certificate", model=model, host=host, detail=reason)
+            return ModelError(
+                "model.certificate", model=model, host=host, detail=reason, certificate=""
+            )
     for cause in causes:
         proxied = isinstance(cause, httpx2.ProxyError)
         if proxied or (isinstance(cause, ImportError) and "socks" in str(cause).lower()):

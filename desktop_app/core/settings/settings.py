@@ -29,6 +29,10 @@ DEFAULTS: dict[str, Any] = {
     "density": "comfortable",
     "motion": "system",
     "model": "",  # default of new sessions; empty: the built-in Guide
+    "proxy": "",  # of calls to models; empty: the system's, "none": no proxy, or a URL
+    "no_proxy": "",  # hosts reached without it, as in the variable NO_PROXY
+    "ca_file": "",  # certificates in PEM format that are trusted beside the system's
+    "stall_seconds": 180,  # of silence after which a call to a model is given up
     "keys": {},  # command id -> the person's own shortcut
     "recent_commands": [],
     "first_run_done": False,
@@ -50,6 +54,12 @@ def _string_map(value: Any) -> bool:
     return all(isinstance(k, str) and isinstance(v, str) for k, v in pairs)
 
 
+def _password(url: str) -> bool:
+    """Whether a URL holds a password, which no settings file may."""
+    user, at, _ = url.partition("://")[2].rpartition("@")
+    return bool(at) and ":" in user
+
+
 _CHECKS: dict[str, Callable[[Any], bool]] = {
     "language": _one_of(*_LANGUAGES),
     "scheme": _one_of(*_SCHEMES),
@@ -57,6 +67,10 @@ _CHECKS: dict[str, Callable[[Any], bool]] = {
     "density": _one_of(*_DENSITIES),
     "motion": _one_of(*_MOTIONS),
     "model": lambda v: isinstance(v, str),
+    "proxy": lambda v: isinstance(v, str) and not _password(v),
+    "no_proxy": lambda v: isinstance(v, str),
+    "ca_file": lambda v: isinstance(v, str),
+    "stall_seconds": lambda v: isinstance(v, int) and not isinstance(v, bool) and v >= 5,
     "keys": _string_map,
     "recent_commands": _strings,
     "first_run_done": lambda v: isinstance(v, bool),

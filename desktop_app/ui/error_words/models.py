@@ -59,15 +59,18 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
     ),
     "model.certificate": (
         mark("The connection is not safe"),
-        mark("The certificate of “{host}” is not trusted on this computer: {detail}"),
-        mark("Check the address. A certificate of your own belongs into the system's store."),
+        mark("The certificate of “{host}” is not trusted here: {detail}. {certificate}"),
+        mark(
+            "Check the address. If the certificate is right, trust its issuer in the system's "
+            "store, or choose a file with it under Models, Network."
+        ),
         "manage_models",
     ),
     "model.proxy": (
         mark("The proxy does not let us through"),
         mark("Calls to “{model}” go through the proxy “{proxy}”: {detail}"),
-        mark("Check the proxy, or add the provider's address to NO_PROXY."),
-        "retry",
+        mark("Check the proxy under Models, Network, or name the host among those without it."),
+        "manage_models",
     ),
     "model.ca_file": (
         mark("The certificates cannot be read"),

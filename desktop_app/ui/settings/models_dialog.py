@@ -29,9 +29,11 @@ _DEFINITION = int(Qt.ItemDataRole.UserRole) + 1
 
 class ModelsDialog(Dialog):
     """``defaultChosen(id)``: new sessions begin with this model. ``modelsChanged``: the list is
-    another one now. ``current`` is the id of the default."""
+    another one now. ``networkWanted``: proxies and certificates. ``current`` is the id of the
+    default."""
 
     defaultChosen = Signal(str)
+    networkWanted = Signal()
     modelsChanged = Signal()
 
     def __init__(self, parent: QWidget | None, library: ModelLibrary, current: str = "") -> None:
@@ -100,6 +102,9 @@ class ModelsDialog(Dialog):
         self.discover = Switch(lambda: tr("Look for model servers on this computer"))
         self.discover.setChecked(self.library.file.discover)
         self.discover.toggled.connect(lambda on: self._ask("discover", self._set_discover(on)))
+        self.network = Button(lambda: tr("Network…"), glyph="globe", variant="ghost")
+        self.network.clicked.connect(self.networkWanted.emit)
+        self.aside(self.network)
         self.aside(self.discover)
         self.remove = Button(lambda: tr("Remove"), variant="danger")
         self.add_button(self.remove, run=lambda: self._work(self._remove()))
@@ -248,6 +253,17 @@ class ModelsDialog(Dialog):
             )
         else:
             self._say(lambda: tr("Saved."), "success")
+
+    def keep(self, name: str, secret: str) -> None:
+        """Put a proxy's password into the keyring."""
+        self._work(self._keep(name, secret))
+
+    async def _keep(self, name: str, secret: str) -> None:
+        if await self.library.secrets.put(name, secret) == "session" and not self._closed:
+            self._say(
+                lambda: tr("The password lasts until the program ends: there is no keyring."),
+                "warning",
+            )
 
     async def _remove(self) -> None:
         one = self.chosen()

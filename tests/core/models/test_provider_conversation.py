@@ -11,6 +11,7 @@ from desktop_app.core import events as ev
 from desktop_app.core.agent.base import Decision
 from desktop_app.core.models.base import Price
 from desktop_app.core.models.definitions import ModelDefinition
+from desktop_app.core.models.network import Network
 from desktop_app.core.models.process import ModelsProcess
 from desktop_app.core.models.provider import Connections, ProviderModel
 from desktop_app.core.sessions.sqlite import SqliteJournalStore
@@ -21,7 +22,7 @@ from tests.helpers.sessions import Bench, collect, of
 
 @pytest.fixture
 def connections(models_process: ModelsProcess) -> Connections:
-    return Connections(stall=5.0, process=models_process)
+    return Connections(Network(stall=5.0), models_process)
 
 
 def bench(tmp_path: Path, server: Server, connections: Connections) -> Bench:

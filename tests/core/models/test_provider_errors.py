@@ -26,7 +26,7 @@ from tests.helpers.providers import Answer, Server
 
 @pytest.fixture
 def connections(models_process: ModelsProcess) -> Connections:
-    return Connections(stall=0.3, process=models_process)
+    return Connections(Network(stall=0.3), models_process)
 
 
 async def failing(one: ProviderModel) -> ModelError:

@@ -19,6 +19,7 @@ from desktop_app.core.models.catalogue import look_up
 from desktop_app.core.models.definitions import Definitions, ModelDefinition, from_json, to_json
 from desktop_app.core.models.discovery import discover, probe
 from desktop_app.core.models.library import ModelLibrary
+from desktop_app.core.models.network import Network
 from desktop_app.core.models.process import ModelsProcess
 from desktop_app.core.models.provider import Connections
 from desktop_app.core.models.registry import Models
@@ -60,7 +61,7 @@ async def library(tmp_path: Path, models_process: ModelsProcess) -> AsyncIterato
         tmp_path / "config" / "models.json",
         Models(),
         secrets=Secrets(lambda: ring),
-        connections=Connections(stall=2.0, process=models_process),
+        connections=Connections(Network(stall=2.0), models_process),
         find=lambda: [],
     )
     made.ring = ring  # type: ignore[attr-defined]

@@ -29,6 +29,7 @@ from desktop_app.core.models.base import (
     ToolSchema,
 )
 from desktop_app.core.models.definitions import ModelDefinition
+from desktop_app.core.models.network import Network
 from desktop_app.core.models.process import ModelsProcess
 from desktop_app.core.models.provider import Connections, ProviderModel
 from desktop_app.core.models.providers import PROVIDERS
@@ -45,7 +46,7 @@ KINDS = ("openai_chat", "openai", "anthropic", "google")
 
 @pytest.fixture
 def connections(models_process: ModelsProcess) -> Connections:
-    return Connections(stall=1.0, process=models_process)
+    return Connections(Network(stall=1.0), models_process)
 
 
 def model(

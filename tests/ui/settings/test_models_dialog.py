@@ -14,6 +14,7 @@ from desktop_app.core.models.base import Price
 from desktop_app.core.models.definitions import Definitions, ModelDefinition
 from desktop_app.core.models.discovery import Found
 from desktop_app.core.models.library import ModelLibrary
+from desktop_app.core.models.network import Network
 from desktop_app.core.models.process import ModelsProcess
 from desktop_app.core.models.provider import Connections
 from desktop_app.core.models.registry import Models
@@ -37,7 +38,7 @@ def library(
         tmp_path / "models.json",
         Models(),
         secrets=Secrets(lambda: None),
-        connections=Connections(stall=5.0, process=models_process),
+        connections=Connections(Network(stall=5.0), models_process),
         find=lambda: [HERE],
     )
     run(made.load())
