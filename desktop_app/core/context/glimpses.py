@@ -7,6 +7,7 @@ an order, poses as a message, or holds a secret is never taken: it would outlive
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from desktop_app.core.messages import ToolCallBlock, ToolResultBlock, WireModel
@@ -21,6 +22,7 @@ RESULTS = 80  # newest ones looked at
 LINES = 2  # of one result
 LONGEST = 200  # characters of one line
 LOOK_AT = 200_000  # characters of one result
+ALIKE = 2  # lines that differ in their numbers only
 SMALL = 160  # characters: such a result is its own line
 _ORDERS = re.compile(
     r"\b(?:you (?:must|should|need to|have to)|instructions?|system[- ]?(?:reminder|prompt)"
@@ -28,6 +30,7 @@ _ORDERS = re.compile(
     r"|用户(?:要求|说)",
     re.IGNORECASE,
 )
+_DIGITS = re.compile(r"\d+")
 _NUMBERED = re.compile(r"^\s*\d+(?:: |\t|→)")
 
 
@@ -47,10 +50,12 @@ def glimpses(
 ) -> list[Glimpse]:
     """The telling lines of the newest results, oldest first."""
     found: list[Glimpse] = []
+    kinds = Counter(_DIGITS.sub("#", line) for line in known)
     for call, result in reversed(answers[-RESULTS:]):
         for line in reversed(_lines(result.text()[:LOOK_AT])):
-            if line not in known:
-                known.add(line)
+            kind = _DIGITS.sub("#", line)
+            kinds[kind] += 1
+            if kinds[kind] <= ALIKE:
                 found.append(Glimpse(ref=call.id, about=call.name, text=line))
     return found[::-1]
 

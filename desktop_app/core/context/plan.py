@@ -84,6 +84,8 @@ class Planner:
         fixed = sum(p.raw for p in pricer.envelope(self._envelope))
         talk = sum(a.raw for a in found)
         target = self._raw(self.account.limits.mark(self.account.limits.target))
+        if self.account.upper(fixed) > self.account.limits.usable:
+            raise cannot_fit(before, int(self.account.upper(fixed)))
         if mask:
             masks = old_masks(state.context, found, self.account.limits, pricer, self._where)
             masks = [m for m in masks if not chosen.stays(m.former)]
