@@ -34,6 +34,9 @@ class Draft:
     written: list[Any] | None = None  # how far the offload reaches, in the state as it is
     dropped: frozenset[str] = frozenset()  # ids that a person leaves out of the prompt
     level: int = 0  # how far the ledger gave way: ``plan.LEVELS``
+    found: float = 0.0  # raw tokens of its decisions and facts
+    noted: float = 0.0  # and of its narratives
+    spare: float = 0.0  # raw tokens left to the target
     rejected: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
     @property

@@ -28,6 +28,7 @@ from desktop_app.core.messages import (
 from .artifacts import Action, touched
 from .build import slipway
 from .findings import changes, findings, shape
+from .giving import gives_way, newest_that_fit, said_already, size_of
 from .glimpses import Glimpse, glimpses, is_data
 from .iterations import Iteration, iterations
 from .redact import redact
@@ -216,6 +217,8 @@ class Ledger(WireModel):
         wanted = shape(text)
         if any(shape(i.text) == wanted for i in others):
             return False
+        if by_model and said_already(text, others):
+            return False
         if kind == "decision" and changes(text) and not by_model:
             for item in others:
                 still = item.kind == "decision" and item.status == "open"
@@ -311,19 +314,23 @@ class Ledger(WireModel):
         the person wrote or pinned always stays."""
         self.fit_said(room.said, count, where)
         self.shown = room.shown
-        fixed = [i for i in self.items if not _gives_way(i)]
-        decisions = [i for i in self.items if _gives_way(i) and i.kind == "decision"]
-        facts = [i for i in self.items if _gives_way(i) and i.kind != "decision"]
-        kept, left = _newest(decisions, 0.6 * room.found, count)
-        more, left = _newest(facts, left + 0.4 * room.found, count)
-        rest, _ = _newest(decisions[: len(decisions) - len(kept)], left, count)
-        stay = {id(i) for i in (*fixed, *kept, *more, *rest)}
-        for item in self.items:
-            if id(item) not in stay and item.status == "open":
-                self.older[item.kind] = self.older.get(item.kind, 0) + 1
-        self.items = [i for i in self.items if id(i) in stay]
+        self.fit_found(room.found, count)
         while self.seen and sum(count(g.text) + 8 for g in self.seen) > room.seen:
             del self.seen[0]
+
+    def fit_found(self, room: float, count: Count) -> None:
+        """Bring decisions and facts into ``room`` tokens (``giving.newest_that_fit``)."""
+        self.items, gone = newest_that_fit(self.items, room, count)
+        for item in gone:
+            self.older[item.kind] = self.older.get(item.kind, 0) + 1
+
+    def found_size(self, count: Count) -> float:
+        """Tokens of what ``fit_found`` looks at."""
+        return sum(size_of(i, count) for i in self.items if gives_way(i))
+
+    def noted(self, count: Count) -> float:
+        """Tokens of the narratives."""
+        return sum(count(n.text) for n in self.notes)
 
 
 _ABOUT = ("file_path", "path", "command", "pattern", "url", "query", "skill", "target")
@@ -333,24 +340,6 @@ def _name_of(call: ToolCallBlock) -> str:
     """Our operation's id where there is one: the provider's may repeat."""
     own = (call.model_extra or {}).get("op_id")
     return own if isinstance(own, str) else call.id
-
-
-def _gives_way(item: LedgerItem) -> bool:
-    return item.kind != "constraint" and item.origin != "human_edit" and not item.pinned
-
-
-def _newest(
-    items: Sequence[LedgerItem], budget: float, count: Count
-) -> tuple[list[LedgerItem], float]:
-    """The newest of ``items`` that fit, in order, and what is left of the budget."""
-    kept: list[LedgerItem] = []
-    for item in reversed(items):
-        size = count(item.text) + 2 if item.status == "open" else 0
-        if size > budget:
-            break
-        budget -= size
-        kept.append(item)
-    return kept[::-1], budget
 
 
 def _why(text: str) -> str:

@@ -34,22 +34,26 @@ from .types import Breakdown, Choices, Trigger
 KEEP = 0.25  # of W: the newest steps stay in this, counting the conversation alone
 KEEP_LEAST = 0.08  # of W: before they get less, what gives way in the ledger does
 KEEP_BY_HAND = 0.3  # of the conversation, when a person asks for less than the marks would
-ROUNDS = 14
+ROUNDS = 24
 FREES = 0.1  # of W: an automatic compaction that frees less comes again at once
 FREES_LEAST = 2000  # tokens; on small windows a fifth of W
 PATIENT: frozenset[Trigger] = frozenset({"danger", "resume", "model_switch"})
-# What gives way, in this order, when the ledger is too long: narratives, lines of results, facts,
-# old decisions, the list of files, then the person's older messages by reference. Shares of W:
-# said, found, notes, seen; then the share of the files that are listed one by one.
+FOUND, FOUND_LEAST = 0.35, 0.02  # of W: decisions and facts, where there is room for them
+# What gives way, in this order, when the ledger is too long: narratives and lines of results,
+# facts and old decisions (by as much as is needed), the list of files, the newest steps, then the
+# person's older messages by reference. Shares of W: said, notes, seen; then of the files, how many
+# are listed one by one.
 LEVELS = (
-    (0.15, 0.20, 0.04, 0.04, 1.0),
-    (0.15, 0.18, 0.0, 0.02, 1.0),
-    (0.15, 0.08, 0.0, 0.0, 0.7),
-    (0.15, 0.02, 0.0, 0.0, 0.3),
-    (0.08, 0.01, 0.0, 0.0, 0.0),
-    (0.02, 0.0, 0.0, 0.0, 0.0),
+    (0.15, 0.04, 0.04, 1.0),
+    (0.15, 0.0, 0.02, 1.0),
+    (0.15, 0.0, 0.0, 0.6),
+    (0.15, 0.0, 0.0, 0.2),
+    (0.08, 0.0, 0.0, 0.0),
+    (0.02, 0.0, 0.0, 0.0),
 )
-GAVE_WAY = ("notes", "lines of results", "facts", "decisions", "files", "messages")
+TITLES = 60  # raw tokens: headings that a part gets when its first item comes
+SAID_LESS = 4  # the first level at which the person's words give way
+_PARTS = ("notes", "lines of results"), ("files",), ("messages",)
 
 
 class Planner:
@@ -71,8 +75,9 @@ class Planner:
     def _share(self, share: float) -> float:
         return self._raw(share * self.account.limits.usable)
 
-    def draft(self, state: AgentState, notes: int, mask: bool, trigger: Trigger) -> Draft:
-        """The plan: ``notes`` tokens are left free for a model; ``mask`` tries tier 1 first.
+    def draft(self, state: AgentState, mask: bool, trigger: Trigger) -> Draft:
+        """The plan; ``mask`` tries tier 1 first. What a model notes takes what is left to the
+        target (``refit``), so nothing is kept free for it.
 
         ContextError ``compaction.not_smaller`` when there is too little to take away,
         ``compaction.cannot_fit`` when what may not leave is over W: both before a model is asked.
@@ -96,10 +101,8 @@ class Planner:
         keep = self._share(KEEP)
         if trigger == "manual":
             keep = min(keep, KEEP_BY_HAND * talk)
-        draft, total = self._tier2(
-            state, before, found, fixed + self._raw(notes), target, keep, chosen
-        )
-        self._worth(before, total - self._raw(notes), trigger)
+        draft, total = self._tier2(state, before, found, fixed, target, keep, chosen)
+        self._worth(before, total, trigger)
         return draft
 
     def _worth(self, before: Breakdown, raw: float, trigger: Trigger) -> None:
@@ -140,23 +143,34 @@ class Planner:
         reaches the target."""
         best: tuple[float, Draft] | None = None
         level, least = 0, self._share(KEEP_LEAST)
+        most, floor = self._share(FOUND), self._share(FOUND_LEAST)
         for _ in range(ROUNDS):
             atoms_now, masks = self._squeezed(state, found, max(keep, self._raw(400)))
             cut = cut_for(atoms_now, max(0.0, keep))
             draft = Draft(state, before, self._ledger(state), tier=2, masks=masks)
-            self._placed(draft, atoms_now, cut, level, chosen)
+            draft.level = level
+            self._placed(draft, atoms_now, cut, self.room(level, most), chosen)
             kept = self._kept(draft, found)
             total = fixed + self._rendered(draft.ledger) + kept
+            over = total - target
             if best is None or total < best[0]:
                 best = (total, draft)
-            if total <= target:
+            if over <= 0:
+                draft.spare = max(0.0, -over - TITLES)
                 break
+            used = draft.found
             if keep > least:
-                keep = max(least, min(keep, kept) - (total - target))
-            elif level + 1 < len(LEVELS):
+                keep = max(least, min(keep, kept) - over)
+            elif level == 0:
+                level = 1
+            elif used > floor and most > floor:
+                most = max(floor, min(most, used) - over)
+            elif level + 1 < SAID_LESS:
                 level += 1
             elif keep > 0:
-                keep = 0.0 if keep < 0.02 * target else max(0.0, keep - max(total - target, 1))
+                keep = 0.0 if keep < 0.02 * target else max(0.0, keep - max(over, 1))
+            elif level + 1 < len(LEVELS):
+                level, most = level + 1, 0.0
             else:
                 break
         total, draft = best if best else (0.0, None)
@@ -200,13 +214,13 @@ class Planner:
         render(ledger, self._where)
         return count(ledger.pinned) + count(ledger.history) + 2 * FRAME
 
-    def room(self, level: int) -> Room:
+    def room(self, level: int, found: float) -> Room:
         """What a ledger may take at a level of giving way, in raw tokens."""
-        said, found, notes, seen, files = LEVELS[level]
+        said, notes, seen, files = LEVELS[level]
         shown = max(8, min(FILES, self.account.limits.usable // 400))
         return Room(
             said=self._share(said),
-            found=self._share(found),
+            found=found,
             notes=self._share(notes),
             seen=self._share(seen),
             shown=round(files * shown),
@@ -217,10 +231,10 @@ class Planner:
         draft: Draft,
         found: Sequence[Atom],
         cut: Cut,
-        level: int | None,
+        room: Room | None,
         chosen: Chosen,
     ) -> Draft:
-        """Fill in what leaves, the ledger of it and the offload. ``level`` None for tier 1."""
+        """Fill in what leaves, the ledger of it and the offload. ``room`` None for tier 1."""
         context, ledger = draft.state.context, draft.ledger
         draft.dropped = self._choices.drop
         draft.rejected = list(chosen.rejected)
@@ -247,8 +261,8 @@ class Planner:
             *chosen.masks(self._where, draft, self.account.pricer),
             *(m for m in draft.masks if not draft.leaves(m) and not chosen.decided(m.former)),
         ]
-        if level is not None:
-            self._fill(draft, found, cut, level, chosen)
+        if room is not None:
+            self._fill(draft, found, cut, room, chosen)
         if draft.front is not None:
             ledger.cut = context[draft.front].id
         elif ledger.cut not in {m.id for n, m in enumerate(context) if n not in draft.gone}:
@@ -257,7 +271,7 @@ class Planner:
         return draft
 
     def _fill(
-        self, draft: Draft, found: Sequence[Atom], cut: Cut, level: int, chosen: Chosen
+        self, draft: Draft, found: Sequence[Atom], cut: Cut, room: Room, chosen: Chosen
     ) -> None:
         """The ledger of what leaves."""
         ledger, context = draft.ledger, draft.state.context
@@ -274,9 +288,14 @@ class Planner:
         ]
         ledger.open_lists(live)
         _name_latest(ledger, context, found, cut)
-        ledger.fit(self.room(level), count, self._where)
-        draft.level = level
-        draft.rejected += [(part, "no_room") for part in GAVE_WAY[: level + 1 if level else 0]]
+        had = sum(ledger.older.values())
+        ledger.fit(room, count, self._where)
+        draft.found, draft.noted = ledger.found_size(count), ledger.noted(count)
+        gone = [*_PARTS[0]] if draft.level else []
+        gone += ["facts", "decisions"] if sum(ledger.older.values()) > had else []
+        gone += _PARTS[1] if draft.level > 1 else ()
+        gone += _PARTS[2] if draft.level >= SAID_LESS else ()
+        draft.rejected += [(part, "no_room") for part in gone]
 
     def leaving(self, draft: Draft) -> Prompt:
         """The prompt up to the cut: what a model that writes notes is shown."""
@@ -285,14 +304,16 @@ class Planner:
         return replace(prompt, messages=prompt.messages[: prompt.stable])
 
     def refit(self, draft: Draft) -> list[tuple[str, str]]:
-        """Bring the ledger into its room again after a model added to it, and drop the oldest
-        narratives that are beyond theirs; all of it stays in the journal."""
-        ledger, room = draft.ledger, self.room(draft.level)
-        count = self.account.pricer.texts.count
-        ledger.fit(room, count, self._where)
+        """Bring the ledger into its room again after a model added to it: what is left to the
+        target is for its items, the agent's own come first; the oldest narratives go. All of it
+        stays in the journal."""
+        ledger, count = draft.ledger, self.account.pricer.texts.count
         dropped: list[tuple[str, str]] = []
-        while ledger.notes and sum(count(n.text) for n in ledger.notes) > room.notes:
+        most = min(self._share(LEVELS[0][1]), draft.noted + draft.spare)
+        while ledger.notes and ledger.noted(count) > most:
             dropped.append((f"notes {ledger.notes.pop(0).gen}", "budget"))
+        more = max(0.0, ledger.noted(count) - draft.noted)
+        ledger.fit_found(draft.found + max(0.0, draft.spare - more), count)
         return dropped
 
 

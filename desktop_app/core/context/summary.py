@@ -34,6 +34,7 @@ TOO_LONG = 2  # times what it may answer: a model that does not stop is cut off
 SHORT_RESULT = 300  # raw tokens of a tool result, when the request would not fit otherwise
 ANSWER = 3  # times the allowance: an answer holds quotes too, which are not kept
 CALLS = 4  # that one compaction may make
+WAITS = (0.5, 2.0)  # seconds before a call that failed is made again
 
 
 @cache
@@ -68,7 +69,7 @@ async def write_notes(
     count, share = accounting.pricer.texts.counter.count, allowance / len(parts)
     for number, part in enumerate(parts):
         try:
-            answer, usage = await _ask(model, part, instruction, accounting, answer_room)
+            answer, usage = await _patiently(model, part, instruction, accounting, answer_room)
         except ContextError as error:
             failed.append(error)
             whole.rejected.append((f"part {number + 1} of {len(parts)}", error.code))
@@ -93,6 +94,21 @@ def _join(whole: Delta, delta: Delta, usage: Usage | None) -> None:
         return
     for name in Usage.model_fields:
         setattr(whole.usage, name, getattr(whole.usage, name) + getattr(usage, name))
+
+
+async def _patiently(
+    model: ChatModel, prompt: Prompt, instruction: Msg, accounting: Accounting, room: int
+) -> tuple[str, Usage | None]:
+    """``_ask``, again where the provider says that this may help: one failed call would lose the
+    notes of all that leaves."""
+    for wait in WAITS:
+        try:
+            return await _ask(model, prompt, instruction, accounting, room)
+        except ContextError as error:
+            if not error.retryable:
+                raise
+        await asyncio.sleep(wait)
+    return await _ask(model, prompt, instruction, accounting, room)
 
 
 async def _ask(

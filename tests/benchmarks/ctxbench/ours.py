@@ -183,11 +183,12 @@ class Ours(System):
         self._turn: list[Agent] = []
         self._said: str | None = None
         self.failed_notes: dict[str, int] = {}
-        self._patience = summary.TIMEOUT
+        self._patience = summary.TIMEOUT, summary.WAITS
 
     async def replay(self) -> None:
         """A turn at a time: what the person says, and all steps until they speak again."""
         summary.TIMEOUT = 0.05 if self.model.mode == "slow" else summary.TIMEOUT
+        summary.WAITS = (0.0,) * len(summary.WAITS)  # as often as ever, but at once
         await self._open()
         await super().replay()
 
@@ -202,7 +203,7 @@ class Ours(System):
         await self._play()
 
     async def close(self) -> None:
-        summary.TIMEOUT = self._patience
+        summary.TIMEOUT, summary.WAITS = self._patience
         await self.conversation.close()
         await self._tasks.close()
 
