@@ -191,5 +191,6 @@ async def test_killed_before_an_operation_on_the_disk(root: Path, at: int) -> No
     said = process.stdout.read().split("\n")[:-1]
     process.wait(30)
     end(process)
+    assert process.returncode == -signal.SIGKILL, "it ended before it was killed"
     await check(root, said, time.monotonic())
     await check_end(root)

@@ -93,6 +93,14 @@ class _File(apsw.VFSFile):
         self._name = name.filename() if isinstance(name, apsw.URIFilename) else (name or "temp")
         super().__init__("", name, flags)
 
+    def xLock(self, level):
+        # SQLite tries for a lock to write even where it may only read, and lives without; an error
+        # of Python would not be overlooked, "busy" is.
+        try:
+            super().xLock(level)
+        except apsw.IOError as error:
+            raise apsw.BusyError("not to be written to") from error
+
     def xWrite(self, data, offset):
         self._disk.note("write", self._name, offset, bytes(data))
         super().xWrite(data, offset)

@@ -21,8 +21,9 @@ class McpTool:
     """``server`` and ``remote`` are the names as the server has them; ``call(remote, arguments,
     images, progress, op_id)`` does it.
 
-    What a server says of itself is a hint: a tool counts as unsafe unless it declares to read only,
-    and every call is asked for unless a rule or the mode allows it.
+    What a server says of itself is a hint: a tool counts as unsafe unless it declares to read only
+    or to do the same when it is called again, and every call is asked for unless a rule or the mode
+    allows it.
     """
 
     def __init__(self, server: str, remote: RemoteTool, call: CallRemote) -> None:
@@ -34,8 +35,12 @@ class McpTool:
         self._call = call
 
     def effect(self, args: dict[str, Any]) -> Effect:
-        """What running this call may do."""
-        return "read" if self.remote.read_only else "unsafe"
+        """What running this call may do, as far as its server says: ``readOnlyHint`` and
+        ``idempotentHint``; silence is unsafe (https://modelcontextprotocol.io/specification,
+        ToolAnnotations)."""
+        if self.remote.read_only:
+            return "read"
+        return "idempotent" if self.remote.idempotent else "unsafe"
 
     def concurrency_safe(self, args: dict[str, Any]) -> bool:
         """Readers run side by side."""

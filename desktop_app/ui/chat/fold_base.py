@@ -172,7 +172,9 @@ class FoldBase:
         offloaded: str | None,
         whole_bytes: int,
     ) -> None:
-        item.status = _STATUS.get(state, "unknown")
+        ours: Any = metadata.get("slipway")
+        lost = isinstance(ours, dict) and ours.get("code") == "tool.outcome_unknown"  # pyright: ignore[reportUnknownMemberType]
+        item.status = "unknown" if lost else _STATUS.get(state, "unknown")
         text = without_reminder(text)
         item.output = text[:RESULT_CHARS]
         item.dropped = max(0, len(text) - RESULT_CHARS)

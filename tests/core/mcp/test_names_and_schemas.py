@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mcp_types import CallToolResult, ListToolsResult
 
+from desktop_app.core.mcp.connection import RemoteTool
 from desktop_app.core.mcp.names import tool_name
 from desktop_app.core.mcp.sift import sift_result
 from desktop_app.core.mcp.spec import ServerSpec
-from desktop_app.core.mcp.tools import usable_schema
+from desktop_app.core.mcp.tools import McpTool, usable_schema
 from desktop_app.core.workspaces.mcp_file import parse_mcp
 
 SERVER = st.from_regex(r"[A-Za-z0-9_-]{1,70}", fullmatch=True)
@@ -96,3 +99,22 @@ def test_a_declaration_is_read_leniently_and_hides_its_secrets() -> None:
     assert (spec.enabled, spec.call_seconds, spec.http_seconds) == (False, 5.0, 30.0)
     assert (spec.offers("a"), spec.offers("b"), spec.offers("c")) == (True, False, False)
     assert "secret-value" not in repr(spec)
+
+
+@pytest.mark.parametrize(
+    ("read_only", "idempotent", "effect"),
+    [
+        (False, False, "unsafe"),
+        (False, True, "idempotent"),
+        (True, False, "read"),
+        (True, True, "read"),
+    ],
+)
+def test_what_a_server_says_of_a_tool_decides_whether_it_may_run_again(
+    read_only: bool, idempotent: bool, effect: str
+) -> None:
+    async def never(*_: Any) -> Any:
+        raise AssertionError
+
+    remote = RemoteTool("t", "", {"type": "object"}, read_only, idempotent)
+    assert McpTool("server", remote, never).effect({}) == effect

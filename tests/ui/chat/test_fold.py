@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -256,3 +257,29 @@ def test_a_row_that_goes_and_comes_again_in_one_batch() -> None:
     fold.event(ev.CompactionStarted("danger", 1000))
     changes = [(c.kind, c.id) for c in fold.take()]
     assert changes == [("remove", "x:compaction"), ("append", "x:compaction")]
+
+
+def test_a_call_whose_outcome_a_kill_took_says_so() -> None:
+    """As recovery writes it: an error for the model, for the person an outcome that is unknown."""
+    block = {"type": "tool_call", "id": "c1", "name": "Bash", "input": "{}", "op_id": "o1"}
+    lost = {
+        "id": "c1",
+        "name": "Bash",
+        "state": "error",
+        "output": "<system-reminder>Look.</system-reminder>",
+        "metadata": {"slipway": {"op_id": "o1", "code": "tool.outcome_unknown"}},
+    }
+    records: list[tuple[str, dict[str, Any]]] = [
+        ("assistant.message", {"reply_id": "r1", "blocks": [block], "ops": ["o1"]}),
+        ("tool.result", {"reply_id": "r1", "op_id": "o1", "block": lost, "seconds": 0}),
+        ("recovered", {"ops": [{"op_id": "o1", "tool": "Bash", "outcome": "unknown"}]}),
+    ]
+    fold = Fold()
+    for seq, (kind, body) in enumerate(records, 1):
+        fold.entry(HistoryEntry(seq, kind, 0, json.dumps(body).encode()))
+    row = row_from(fold.items["o:o1"], VOICE)
+    assert isinstance(row, ToolRow)
+    assert row.status == "unknown"
+    notice = fold.items["r:3"]
+    assert isinstance(notice, NoticeItem)
+    assert notice.params == {"n": 1, "unknown": 1}
