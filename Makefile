@@ -86,10 +86,10 @@ interop: $(DEV) $(PEERED)
 	@echo "· reading and writing with the real agentscope"
 	SLIPWAY_PEER_PYTHON=$(abspath $(PEER)/bin/python) QT_QPA_PLATFORM=offscreen $(PY) -m pytest -m interop tests/interop $(ARGS)
 
-bench: $(DEV) $(PEERED)
+bench: $(DEV) $(PEERED) $(RIVALS)
 	@packaging/system.sh window && packaging/system.sh display
 	@echo "· measuring; figures go to build/bench.json"
-	SLIPWAY_PEER_PYTHON=$(abspath $(PEER)/bin/python) $(PY) -m tests.benchmarks $(ARGS)
+	SLIPWAY_PEER_PYTHON=$(abspath $(PEER)/bin/python) SLIPWAY_BENCH_PYTHON=$(abspath $(RIVAL)/bin/python) $(PY) -m tests.benchmarks $(ARGS)
 
 bench-context: $(DEV) $(PEERED) $(RIVALS)
 	@echo "· replaying long sessions; figures go to build/ctxbench.json"
@@ -110,7 +110,7 @@ lock: $(DEV)
 	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q -o packaging/requirements.lock
 	$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q -o packaging/requirements-dev.lock
 	echo 'agentscope==2.0.11' | $(BIN)/uv pip compile - --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q -o packaging/requirements-peer.lock
-	printf 'langchain==1.5.2\noffline-token-counter==0.1.1\n' | $(BIN)/uv pip compile - --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q -o packaging/requirements-bench.lock
+	printf 'langchain==1.5.2\noffline-token-counter==0.1.1\nanthropic==0.38.0\n' | $(BIN)/uv pip compile - --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q -o packaging/requirements-bench.lock
 
 clean:
 	rm -rf build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache

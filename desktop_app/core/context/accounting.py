@@ -27,7 +27,7 @@ from .figures import HISTORY, CallCount, Forecast, drift_of, forecast_of
 from .pricing import Piece, Pricer
 from .ratios import Ratios
 from .shares import MAX_ITEMS, Sums, share
-from .tokens import ClassCounter, Counter
+from .tokens import EXACT_SPREAD, ClassCounter, Counter
 from .types import Breakdown, Category, Item, Limits
 
 BLIND = 2.0  # times the counter's spread, while what was measured was too small to teach a ratio
@@ -97,6 +97,7 @@ class Accounting:
         counter = counter or ClassCounter(model)
         self.ratio = (ratios or Ratios()).of(model, counter.name)
         self._spread = counter.spread
+        self._exact = counter.spread <= EXACT_SPREAD
         self.pricer = Pricer(counter, model)
         self.calls: deque[CallCount] = deque(maxlen=HISTORY) if calls is None else calls
         self._anchor: _Anchor | None = None
@@ -240,6 +241,8 @@ class Accounting:
             came, went = max(0.0, moved), max(0.0, -moved)
             if weighed.tail != anchor.weighed.tail:
                 came, went = came + weighed.tail, went + anchor.weighed.tail
+            if self._exact:  # what a first prompt taught is of its tools, which are no text
+                ratio = max(1.0, ratio)
             mean = max(0.0, anchor.measured + ratio * (came - went))
             images = weighed.images - anchor.weighed.images
             upper = mean + ratio * (

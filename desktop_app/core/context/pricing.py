@@ -21,7 +21,7 @@ from .images import data_tokens
 from .tokens import FRAME, CountCache, Counter
 from .types import Category
 
-CALL_FRAME = 8  # name, id and braces of a call or a result
+CALL_FRAME = 12  # name, id and braces of a call or a result
 TOOL_FRAME = 12  # what a provider wraps around one schema
 TOOL_FACTOR = 1.1  # schemas are sent in a form of the provider's own (measured 0.89 to 0.94)
 LABEL = 80  # characters

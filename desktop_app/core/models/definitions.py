@@ -73,12 +73,30 @@ class ModelDefinition:
             window=self.window,
             max_output=self.max_output,
             window_source=self.window_source,
+            tokenizer=encoding_of(self.model),
             images=self.images,
             thinking=self.effort is not None,
             offline=is_loopback(self.base),
             price=self.price,
             fallback=self.fallback,
         )
+
+
+# The table of tiktoken's own ``model.py``: beginnings of names. Fine-tuned ones are "ft:gpt-4o:…".
+_ENCODINGS = (
+    (("gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "gpt-6", "chatgpt-", "gpt-oss"), "o200k_base"),
+    (("o1", "o3", "o4-mini"), "o200k_base"),
+    (("gpt-4", "gpt-3.5", "gpt-35"), "cl100k_base"),
+)
+
+
+def encoding_of(model: str) -> str | None:
+    """The tiktoken encoding that a model of this name uses exactly, by whomever it is served."""
+    name = model.lower().removeprefix("ft:").rpartition("/")[2]
+    for beginnings, encoding in _ENCODINGS:
+        if name.startswith(beginnings):
+            return encoding
+    return None
 
 
 def to_json(one: ModelDefinition) -> dict[str, Any]:

@@ -261,7 +261,8 @@ async def test_at_the_danger_mark_the_ledger_alone_serves_and_says_so(behaviour:
 
 
 async def test_lines_that_pretend_to_be_orders_do_not_enter_the_notes() -> None:
-    compactor = Compactor(Summariser("obeys"), Accounting(MEDIUM), ENVELOPE)
+    account = Accounting(MEDIUM, model="deepseek")
+    compactor = Compactor(Summariser("obeys"), account, ENVELOPE)
     proposal = await compactor.propose(long_session(), "danger")
     text = words(proposal.new_state)
     assert NOTED in text

@@ -8,6 +8,7 @@ import os
 import random
 import struct
 import zlib
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -88,6 +89,18 @@ async def test_damaged_ranks_fall_back_to_the_estimate(
     before = readme.read_bytes()
     assert isinstance(await load_counter(O200K), ClassCounter)
     assert readme.read_bytes() == before
+
+
+async def test_both_encodings_ship_and_a_long_text_is_sampled_near_the_truth() -> None:
+    old = await load_counter(replace(O200K, tokenizer="cl100k_base"))
+    new = await load_counter(O200K)
+    assert (old.name, new.name) == ("ranks-cl100k_base", "ranks-o200k_base")
+    assert old.count("我们整理文件") > new.count("我们整理文件")
+    text = contents()["log"] * 9
+    assert len(text) > tokens.WHOLE
+    step = tokens.CHUNK
+    whole = sum(new.count(text[at : at + step]) for at in range(0, len(text), step))
+    assert new.count(text) == pytest.approx(whole, rel=0.02)
 
 
 async def test_a_model_without_a_known_encoding_is_estimated() -> None:
@@ -192,9 +205,28 @@ def test_sizes_are_read_from_the_heads_of_image_files() -> None:
 
 
 def test_images_are_priced_by_pixels_and_the_makers_formula_never_by_their_bytes() -> None:
-    assert 1300 <= image_tokens(1024, 1024, "anthropic:claude-sonnet-4-5") <= 1700
+    # What the makers' APIs were measured to charge (data set JOHNISKING/image-token-cost) …
+    for size, older, newer, gpt in (
+        ((512, 512), 426, 438, 308),
+        ((1024, 1024), 1434, 1446, 1229),
+        ((1920, 1080), 1625, 2768, 2448),
+        ((4032, 3024), 1661, 4005, 14364),
+    ):
+        for model, charged in (
+            ("anthropic:claude-sonnet-4-5", older),
+            ("anthropic:claude-opus-4-7", newer),
+            ("openai:gpt-6.1", gpt),
+        ):
+            assert image_tokens(*size, model) == pytest.approx(charged, rel=0.06), (size, model)
+    # … and what their formulas give.
     assert image_tokens(1024, 1024, "openai:gpt-4o") == 765
+    assert image_tokens(1024, 1024, "openai:gpt-4o-mini") == 2833 + 4 * 5667
+    assert image_tokens(1024, 1024, "openai:o3") == 75 + 4 * 150
+    assert image_tokens(1024, 1024, "openai:gpt-5") == 70 + 4 * 140
+    assert image_tokens(1024, 1024, "openai:gpt-5-mini") == 1659
+    assert image_tokens(4096, 4096, "openai:gpt-4.1-nano") == 3779
     assert image_tokens(1024, 1024, "qwen:qwen2.5-vl") == pytest.approx(1369, rel=0.01)
+    assert image_tokens(1024, 1024, "dashscope:qwen3-vl-plus") == 1024
     assert image_tokens(300, 300, "google:gemini-2.5-pro") == 258
     small = data_tokens(image(png(64, 64) + os.urandom(400_000)), "anthropic:claude")
     assert small < 200

@@ -9,6 +9,7 @@ import pytest
 
 from desktop_app.core.errors import ModelError
 from desktop_app.core.models.base import ModelInfo
+from desktop_app.core.models.definitions import ModelDefinition, encoding_of
 from desktop_app.core.models.registry import DEFAULT_MODEL, Models
 from desktop_app.core.models.scripted import ScriptedModel
 
@@ -50,3 +51,23 @@ def test_listing_models_loads_no_rules():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("model", "encoding"),
+    [
+        ("gpt-5-mini", "o200k_base"),
+        ("openai/gpt-6.1-sol", "o200k_base"),
+        ("ft:gpt-4o-2024:org::1", "o200k_base"),
+        ("o3", "o200k_base"),
+        ("gpt-oss-20b", "o200k_base"),
+        ("gpt-4-turbo", "cl100k_base"),
+        ("gpt-3.5-turbo", "cl100k_base"),
+        ("claude-opus-4-7", None),
+        ("my-gpt-5-clone", None),
+    ],
+)
+def test_a_model_s_own_encoding_is_known_by_its_name(model: str, encoding: str | None) -> None:
+    assert encoding_of(model) == encoding
+    definition = ModelDefinition("x:m", "openai", model, "M")
+    assert definition.info().tokenizer == encoding
