@@ -109,6 +109,14 @@ def _session(w: MainWindow) -> list[Command]:
             "terminal",
             lambda: w.chat.vm is not None and bool(w.chat.vm.commands),
         ),
+        (
+            "preview_compaction",
+            lambda: tr("Preview a compaction…"),
+            w.chat.compaction.preview,
+            "Ctrl+Shift+K",
+            "fold-vertical",
+            shown,
+        ),
         ("compact", lambda: tr("Compact now"), w.chat.compact, None, "fold-vertical", still),
         (
             "stop",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -24,10 +24,20 @@ from desktop_app.core.agent.base import (
     Question,
     Spent,
 )
+from desktop_app.core.agent.detail import CompactionDetail
 from desktop_app.core.agent.permissions import Permissions
 from desktop_app.core.agent.request_shapes import Answered, Request
+from desktop_app.core.context.compaction import Proposal
 from desktop_app.core.context.figures import Forecast
-from desktop_app.core.context.types import Breakdown, Category, CompactionRecord, Item, Limits
+from desktop_app.core.context.types import (
+    Breakdown,
+    Category,
+    Choices,
+    CompactionRecord,
+    Item,
+    Limits,
+)
+from desktop_app.core.errors import SessionError
 from desktop_app.core.ids import now_us
 from desktop_app.core.messages import Msg, ToolResultBlock
 from desktop_app.core.sessions.base import SessionKey
@@ -165,6 +175,7 @@ def compaction(
 ) -> CompactionRecord:
     values: dict[str, Any] = {
         "gen": gen,
+        "id": f"c-{gen}",
         "trigger": "alert",
         "summary": "## Task\nFind the regions.\n",
         "covered_ids": [f"m{i}" for i in range(61)],
@@ -483,10 +494,72 @@ class FakeConversation:
 
     async def undo_compaction(self) -> list[ev.Event]:
         self.calls.append("undo")
+        if self.undo_error is not None:
+            raise self.undo_error
         made: ev.Event = ev.CompactionUndone(self.made[-1].gen)
         self._journal(made)
         self.tell(made)
         return [made]
+
+    # -- the context in a person's hands ------------------------------------------------------
+
+    proposer: Callable[[Choices], Awaitable[Proposal]] | None = None
+    drafted: Proposal | None = None
+    undo_error: Exception | None = None
+    fork: SessionKey | None = None
+
+    async def propose_compaction(self, focus: str = "", choices: Choices | None = None) -> Proposal:
+        assert self.proposer is not None
+        self.calls.append("propose")
+        return await self.proposer(choices or Choices(focus=focus))
+
+    async def accept_compaction(
+        self, proposal: Proposal, choices: Choices | None = None
+    ) -> CompactionRecord:
+        self.calls.append("accept")
+        made = replace(proposal.record, id=f"c-{len(self.made) + 1}", gen=len(self.made) + 1)
+        event = ev.CompactionFinished(made)
+        self._journal(event)
+        self.tell(event)
+        return made
+
+    async def compaction_log(self) -> list[CompactionRecord]:
+        return list(self.made)
+
+    async def compaction_detail(self, compaction_id: str) -> CompactionDetail:
+        found = next((c for c in self.made if c.id == compaction_id), None)
+        if found is None:
+            raise SessionError("compaction.unknown", id=compaction_id)
+        return CompactionDetail(found, summary_before="# Task\nold", summary_after=found.summary)
+
+    def compact_again(self, focus: str) -> AsyncGenerator[ev.Event, None]:
+        self.calls.append(f"again {focus}")
+        gen = self.made[-1].gen
+        made = compaction(gen + 1, trigger="manual")
+        return self._play([ev.CompactionUndone(gen), ev.CompactionFinished(made)])
+
+    async def fork_before_compaction(self, compaction_id: str) -> SessionKey:
+        self.calls.append(f"fork {compaction_id}")
+        assert self.fork is not None
+        return self.fork
+
+    async def pin(self, ref: str, pinned: bool = True) -> None:
+        self.calls.append(f"{'pin' if pinned else 'unpin'} {ref}")
+        self.tell(ev.PinChanged(ref, pinned))
+
+    async def unpin(self, ref: str) -> None:
+        await self.pin(ref, pinned=False)
+
+    async def offload_now(self, ref: str) -> CompactionRecord:
+        self.calls.append(f"offload {ref}")
+        return compaction(0)
+
+    async def drop_image(self, ref: str) -> CompactionRecord:
+        self.calls.append(f"image {ref}")
+        return compaction(0)
+
+    def cancel_draft(self) -> None:
+        self.calls.append("cancel draft")
 
     def listen(self, listener: Callable[[ev.Event], None]) -> Callable[[], None]:
         self.listeners.append(listener)

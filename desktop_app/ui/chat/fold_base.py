@@ -238,8 +238,20 @@ class FoldBase:
                 pinned=int(body.get("pinned") or 0),
                 pending=int(body.get("pending") or 0),
                 summary=str(body.get("summary") or ""),
+                compaction_id=str(body.get("id") or ""),
+                cost=body.get("cost"),
+                model=str(body.get("summariser") or ""),
+                trigger=str(body.get("trigger") or ""),
             )
         )
+
+    def pinned(self, ref: str, pinned: bool) -> None:
+        """A message, text or result was pinned, or not any more."""
+        for kind in "uot":
+            item = self.items.get(f"{kind}:{ref}")
+            if isinstance(item, UserItem | ToolItem | TextItem) and item.pin != pinned:
+                item.pin = pinned
+                self.touch(item.id)
 
     def _undone(self, gen: int, ts_us: int) -> None:
         item = self.items.get(f"c:{gen}")

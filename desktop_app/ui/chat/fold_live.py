@@ -50,6 +50,12 @@ class LiveFold(FoldBase):
                 self.put(
                     NoticeItem("x:compaction-failed", "warning", code, dict(params), ("compact",))
                 )
+            case ev.CompactionMeasured(gen=gen, after=after):
+                if isinstance(item := self.items.get(f"c:{gen}"), CompactionItem):
+                    item.after, item.measured = after, True
+                    self.touch(item.id)
+            case ev.PinChanged(ref=ref, pinned=pinned):
+                self.pinned(ref, pinned)
             case ev.CompactionUndone(gen=gen):
                 self._undone(gen, self._clock())
             case ev.RequestAnswered(body=body):

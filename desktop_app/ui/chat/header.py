@@ -65,6 +65,7 @@ class ChatHeader(Live, QWidget):
     findRequested = Signal()
     exportRequested = Signal()
     compactRequested = Signal()
+    previewRequested = Signal()
     workspaceClicked = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -167,6 +168,10 @@ class ChatHeader(Live, QWidget):
         menu = context_menu(self)
         rename = menu.addAction(icon("pencil"), tr("Rename"), self.begin_rename)
         rename.setEnabled(self._renamable)
+        preview = menu.addAction(
+            icon("eye"), tr("Preview a compaction…"), self.previewRequested.emit
+        )
+        preview.setEnabled(self._renamable)
         compact = menu.addAction(
             icon("fold-vertical"), tr("Compact now"), self.compactRequested.emit
         )

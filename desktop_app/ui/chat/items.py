@@ -25,6 +25,7 @@ class UserItem:
     ts_us: int
     attachments: tuple[str, ...] = ()
     pinned: int = 0  # constraints taken from this message
+    pin: bool = False  # by the person: kept byte for byte through every compaction
 
 
 @dataclass(slots=True)
@@ -48,6 +49,7 @@ class TextItem:
     text: str
     growing: bool = False
     stopped: bool = False
+    pin: bool = False
 
 
 @dataclass(slots=True)
@@ -73,6 +75,7 @@ class ToolItem:
     whole_bytes: int = 0
     decided: Literal["", "person", "rule", "mode"] = ""
     expanded: bool | None = None  # what the person chose; None: as its state calls for
+    pin: bool = False
 
     def set_input(self, value: str | dict[str, Any]) -> None:
         """Take whole arguments, as JSON text or parsed."""
@@ -103,6 +106,11 @@ class CompactionItem:
     running: bool = False
     newest: bool = True
     undone_us: int = 0
+    compaction_id: str = ""  # names it in the log
+    cost: float | None = None  # US dollars
+    model: str = ""  # that wrote the summary; empty without one
+    trigger: str = ""
+    measured: bool = False  # ``after`` is the provider's count, no estimate any more
 
 
 @dataclass(slots=True)

@@ -23,6 +23,7 @@ class OfferBar(Live, QWidget):
     """The alert mark was passed: compact now, or not. It demands nothing."""
 
     accepted = Signal()
+    previewed = Signal()
     dismissed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -35,10 +36,13 @@ class OfferBar(Live, QWidget):
         row.addWidget(Glyph("fold-vertical", "muted", 16))
         self.words = ElidedLabel("")
         row.addWidget(self.words, 1)
-        self.go = Button(lambda: tr("Compact now"), small=True)
+        self.preview = Button(lambda: tr("Preview…"), small=True)
+        self.preview.clicked.connect(self.previewed)
+        self.go = Button(lambda: tr("Compact now"), small=True, variant="ghost")
         self.go.clicked.connect(self.accepted)
         self.later = IconButton("x", lambda: tr("Not now"), small=True)
         self.later.clicked.connect(self.dismissed)
+        row.addWidget(self.preview)
         row.addWidget(self.go)
         row.addWidget(self.later)
         follow(self, setFixedHeight=36)

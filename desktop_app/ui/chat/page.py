@@ -15,6 +15,7 @@ from desktop_app.ui.transcript.view import TranscriptView
 from desktop_app.ui.widgets.base import Live
 
 from .approval import ApprovalCard
+from .compaction_work import CompactionWork
 from .composer import Composer
 from .drafts import Drafts
 from .empty import EmptyChat
@@ -44,7 +45,7 @@ class ChatPage(Live, QWidget):
 
     notified = Signal(str, str, str)
     inspectorRequested = Signal(str)
-    compactionRequested = Signal(int)  # show this generation in the inspector
+    sessionRequested = Signal(object)  # open this session (a SessionKey)
     workspaceRequested = Signal()
     titleChanged = Signal(str)
     actionRequested = Signal(str)  # a way out of what cannot be done here: an id of ``errors``
@@ -60,6 +61,7 @@ class ChatPage(Live, QWidget):
         self.work = PageWork(self)
         self.permissions = PermissionsWork(self)
         self.commands = PageCommands(self, self.work.tasks)
+        self.compaction = CompactionWork(self)
         self.drafts = Drafts(paths().state / "drafts.json", self)
         self.header = ChatHeader()
         self.find_bar = FindBar()
@@ -101,6 +103,7 @@ class ChatPage(Live, QWidget):
         header.findRequested.connect(self.open_find)
         header.exportRequested.connect(self.work.export)
         header.compactRequested.connect(self.compact)
+        header.previewRequested.connect(self.compaction.preview)
         header.workspaceClicked.connect(self.workspaceRequested)
         self.find_bar.searched.connect(lambda text: self.view and self.view.find(text))
         self.find_bar.next.connect(lambda: self.view and self.view.find_next())
@@ -108,6 +111,7 @@ class ChatPage(Live, QWidget):
         self.find_bar.closed.connect(self.composer.setFocus)
         self.empty.chosen.connect(self._fill)
         self.offer.accepted.connect(self.compact)
+        self.offer.previewed.connect(self.compaction.preview)
         self.offer.dismissed.connect(lambda: self.vm and self.vm.dismiss_offer())
         self.approval.decided.connect(self._decided)
         self.question.answered.connect(self._answered)
@@ -183,6 +187,8 @@ class ChatPage(Live, QWidget):
             (rows_of(vm).rowsInserted, self.face.stack),
             (rows_of(vm).rowsRemoved, self.face.stack),
             (vm.located, self._located),
+            (vm.undoRefused, self.compaction.undo_refused),
+            (vm.refFound, self.compaction.found),
         ]
 
     def _connect(self, vm: ChatViewModel) -> None:
@@ -298,25 +304,13 @@ class ChatPage(Live, QWidget):
 
     def row_action(self, row_id: str, action: str) -> None:
         vm = self.vm
-        if vm is None:
+        if vm is None or self.compaction.row_action(vm, row_id, action):
             return
         item = vm.item(row_id)
-        match action:
-            case "retry":
-                vm.retry()
-            case "compact":
-                vm.compact()
-            case "undo_compaction":
-                vm.undo_compaction()
-            case "view_summary":
-                if (found := vm.compaction(row_id)) is not None:
-                    self.inspectorRequested.emit("compactions")
-                    self.compactionRequested.emit(found.gen)
-            case "open_offload":
-                if isinstance(item, ToolItem):
-                    self.work.show_offload(item.offloaded, tool_title(item.name))
-            case _:
-                pass
+        if action == "retry":
+            vm.retry()
+        elif action == "open_offload" and isinstance(item, ToolItem):
+            self.work.show_offload(item.offloaded, tool_title(item.name))
 
     def _take_back(self, text: str, attachments: tuple[object, ...]) -> None:
         if self.composer.is_empty:

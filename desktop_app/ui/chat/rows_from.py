@@ -53,11 +53,12 @@ def row_from(item: Item, voice: Voice) -> Row:
     """The row of an item."""
     match item:
         case UserItem():
-            return _user(item)
+            return _user(item, voice)
         case ReplyItem():
             return _header(item, voice)
         case TextItem():
-            return MarkdownRow(item.id, item.text, item.growing, item.stopped)
+            more = () if item.growing else pin_actions(item.pin, item.id, voice)
+            return MarkdownRow(item.id, item.text, item.growing, item.stopped, more)
         case ToolItem():
             return _tool(item, voice)
         case CompactionItem():
@@ -68,11 +69,21 @@ def row_from(item: Item, voice: Voice) -> Row:
             assert_never(item)
 
 
-def _user(item: UserItem) -> UserRow:
-    badge = ""
-    if item.pinned:
+def _user(item: UserItem, voice: Voice) -> UserRow:
+    badge = tr("Pinned") if item.pin else ""
+    if item.pinned and not item.pin:
         badge = trn("{n} constraint pinned", "{n} constraints pinned", item.pinned)
-    return UserRow(item.id, figures.clock(item.ts_us), item.text, item.attachments, badge)
+    time, more = figures.clock(item.ts_us), pin_actions(item.pin, item.id, voice)
+    return UserRow(item.id, time, item.text, item.attachments, badge, more=more)
+
+
+def pin_actions(pinned: bool, row_id: str, voice: Voice) -> tuple[Action, ...]:
+    """Pin or unpin, in a row's menu; nothing for rows that are in no journal yet."""
+    if not voice.writable or row_id.startswith("x:"):
+        return ()
+    if pinned:
+        return (Action("unpin", tr("Unpin"), "pin-off"),)
+    return (Action("pin", tr("Pin: keep it through every compaction"), "pin"),)
 
 
 def agent_name(name: str) -> str:
@@ -113,14 +124,28 @@ def _tool(item: ToolItem, voice: Voice) -> ToolRow:
         icon=tool_words.icon(item.name),
         summary=tool_words.summary(item.name, item.args),
         status=item.status,
-        note=tool_words.note(item),
+        note=_tool_note(item),
         arguments=pretty(item),
         output=_output(item),
         diff=diff,
         offload=offload,
         actions=tuple(actions),
         expanded=_is_open(item),
+        more=tool_more(item, voice),
     )
+
+
+def tool_more(item: ToolItem, voice: Voice) -> tuple[Action, ...]:
+    """What the menu of a finished call has: pin, take its result out of the prompt."""
+    if item.status not in ("success", "error") or not voice.writable:
+        return ()
+    out = Action("offload_now", tr("Take out of the prompt now"), "archive")
+    return (*pin_actions(item.pin, item.id, voice), out)
+
+
+def _tool_note(item: ToolItem) -> str:
+    note = tool_words.note(item)
+    return " · ".join(p for p in (tr("Pinned"), note) if p) if item.pin else note
 
 
 def _is_open(item: ToolItem) -> bool:
@@ -176,16 +201,20 @@ def _compaction(item: CompactionItem, voice: Voice) -> CompactionRow:
         title = tr("Compaction undone {time}", time=figures.clock(item.undone_us))
         detail = tr("The conversation is as it was: {before} instead of {after} tokens", **sizes)
         return CompactionRow(item.id, title, detail, before, before, ())
-    actions = [Action("view_summary", trc("compaction", "View"))]
+    actions, more = [Action("view_summary", trc("compaction", "View"))], list[Action]()
     if item.newest and voice.writable:
         actions.append(Action("undo_compaction", tr("Undo"), "undo-2"))
+        more.append(Action("compact_again", tr("Compact again with a focus…"), "fold-vertical"))
     return CompactionRow(
         item.id,
-        tr("Compacted {before} to {after} tokens", **sizes),
+        tr("Compacted {before} to {after} tokens", **sizes)
+        if not item.measured
+        else tr("Compacted {before} to {after} tokens, measured", **sizes),
         compaction_detail(item),
         before,
         after,
         tuple(actions),
+        tuple(more),
     )
 
 
@@ -194,6 +223,8 @@ def compaction_detail(item: CompactionItem) -> str:
     parts = [figures.clock(item.ts_us)]
     if item.seconds:
         parts.append(figures.whole_seconds(item.seconds))
+    if item.cost is not None:
+        parts.append(figures.dollars(item.cost))
     if item.messages:
         parts.append(trn("{n} message offloaded", "{n} messages offloaded", item.messages))
     kept = [tr("task")]

@@ -14,7 +14,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from typing import Any, cast
 
-from desktop_app.core.agent.base import Attachment, Conversation, Decision
+from desktop_app.core.agent.base import Attachment, Decision
 from desktop_app.core.agent.request_shapes import Answered
 from desktop_app.core.errors import SlipwayError
 from desktop_app.core.events import Event
@@ -23,7 +23,7 @@ from desktop_app.core.state import Mode
 from desktop_app.ui import i18n
 
 from .items import CompactionItem, NoticeItem, ReplyItem, ToolItem, UserItem
-from .vm_history import ChatHistory
+from .vm_context import ChatContext
 from .vm_state import Draft, Queued, RowSink, crash_params
 
 log = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 __all__ = ["ChatViewModel", "Draft", "Queued", "RowSink"]
 
 
-class ChatViewModel(ChatHistory):
+class ChatViewModel(ChatContext):
     """One session as the chat page sees it."""
 
     # -- talking ----------------------------------------------------------------------------
@@ -158,29 +158,6 @@ class ChatViewModel(ChatHistory):
         self._decisions.clear()
         self._start(lambda: conversation.decide(reply_id, decisions))
 
-    # -- context ----------------------------------------------------------------------------
-
-    def compact(self) -> None:
-        """Compact now."""
-        conversation = self.conversation
-        if conversation is not None and not self.busy:
-            self._start(conversation.compact)
-
-    def dismiss_offer(self) -> None:
-        """Not now: the offer comes again with the next turn that is over the mark."""
-        self._offer(False)
-
-    def undo_compaction(self) -> None:
-        """Put back what the newest compaction took out."""
-        conversation = self.conversation
-        if conversation is not None and not self.busy:
-            self._background.start(self._guarded(self._undo(conversation)), name="undo")
-
-    async def _undo(self, conversation: Conversation) -> None:
-        await conversation.undo_compaction()  # its events are heard
-        self._batches.flush()
-        await self._refresh_context()
-
     # -- background commands ------------------------------------------------------------------
 
     def stop_command(self, command_id: str) -> None:
@@ -215,13 +192,6 @@ class ChatViewModel(ChatHistory):
     async def _then(self, work: Any, done: Callable[[], Any]) -> None:
         await self._guarded(work)
         done()
-
-    async def _guarded(self, work: Any) -> None:
-        """Run ``work``; a failure that has words becomes a toast."""
-        try:
-            await work
-        except SlipwayError as error:
-            self.failed.emit(error.code, error.params)
 
     # -- runs -------------------------------------------------------------------------------
 

@@ -6,7 +6,11 @@ import asyncio
 from json import loads
 
 from desktop_app.core.agent.base import Conversation, History, HistoryEntry
+from desktop_app.core.agent.finding import op_of
+from desktop_app.core.context.ledger import is_pinned
 from desktop_app.core.errors import SlipwayError
+from desktop_app.core.messages import TextBlock, ToolResultBlock
+from desktop_app.core.state import AgentState
 
 from .fold import Fold
 from .items import NoticeItem, TextItem
@@ -77,6 +81,9 @@ class ChatHistory(ChatState):
             if command.ended is not None and not command.told:
                 self._commands_news.add(command.id)
         self.commandsChanged.emit()
+        for ref in pinned_in(state):
+            self._fold.pinned(ref, True)
+        self._apply()
         self.ready = True
         self.opened.emit()
         self.titleChanged.emit(self.title)
@@ -134,6 +141,10 @@ class ChatHistory(ChatState):
         self._load = self._background.start(work, name="older")
         return self._load
 
+    async def _older_once(self) -> None:
+        """Wait for one more stretch of older records."""
+        await asyncio.shield(self._load if self._loading and self._load else self._older())
+
     def locate(self, seq: int) -> None:
         """Find the rows of record ``seq``, fetching older records up to it; ``located(ids)``
         follows, empty when the record shows nothing."""
@@ -143,7 +154,7 @@ class ChatHistory(ChatState):
     async def _locate(self, conversation: Conversation, seq: int) -> None:
         while not self.at_start and self._oldest is not None and self._oldest > seq:
             before = self._oldest
-            await asyncio.shield(self._load if self._loading and self._load else self._older())
+            await self._older_once()
             if self._oldest == before and not self.at_start:
                 break  # it could not be read; the failure has been told
         history = await conversation.history(before=seq + 1, limit=1)
@@ -175,3 +186,16 @@ class ChatHistory(ChatState):
             self.failed.emit(error.code, error.params)
         finally:
             self._loading = False
+
+
+def pinned_in(state: AgentState) -> list[str]:
+    """What a person pinned in the live state: ids of messages and texts, operations of results."""
+    found: list[str] = []
+    for msg in state.context:
+        if is_pinned(msg.metadata):
+            found.append(msg.id)
+            found += [b.id for b in msg.content if isinstance(b, TextBlock)]
+        for block in msg.content:
+            if isinstance(block, ToolResultBlock) and is_pinned(block.metadata):
+                found.append(op_of(block))
+    return found

@@ -41,7 +41,7 @@ def build(view: TranscriptView, number: int, pos: QPointF) -> QMenu | None:
         menu.addAction(icons.icon("code"), tr("Copy code"), lambda: _put(text))
     every = menu.addAction(tr("Select all"), view.keys.select_all)
     every.setShortcut(QKeySequence(QKeySequence.StandardKey.SelectAll))
-    actions = getattr(row, "actions", ())
+    actions = (*getattr(row, "actions", ()), *getattr(row, "more", ()))
     if actions:
         menu.addSeparator()
     for action in actions:

@@ -34,6 +34,7 @@ class UserRow:
     attachments: tuple[str, ...] = ()
     badge: str = ""  # "2 constraints pinned"
     actions: tuple[Action, ...] = ()  # icon buttons in the head, on hover and focus
+    more: tuple[Action, ...] = ()  # in the row's menu only
 
 
 @dataclass(slots=True)
@@ -58,6 +59,7 @@ class MarkdownRow:
     text: str
     growing: bool = False
     stopped: bool = False
+    more: tuple[Action, ...] = ()
 
 
 @dataclass(slots=True)
@@ -81,6 +83,7 @@ class ToolRow:
     actions: tuple[Action, ...] = ()
     expanded: bool = False
     partial: bool = False
+    more: tuple[Action, ...] = ()
 
 
 @dataclass(slots=True)
@@ -93,6 +96,7 @@ class CompactionRow:
     before: float
     after: float
     actions: tuple[Action, ...] = ()
+    more: tuple[Action, ...] = ()
 
 
 @dataclass(slots=True)

@@ -17,6 +17,7 @@ from desktop_app.core.models.base import ModelInfo
 from desktop_app.core.workspaces.local import LocalBackend
 from desktop_app.ui import i18n
 from desktop_app.ui.chat import page_work
+from desktop_app.ui.chat.compaction.detail import DetailDialog
 from desktop_app.ui.chat.export import code, export_text, fence, file_name
 from desktop_app.ui.chat.inspector import Inspector
 from desktop_app.ui.chat.page import ChatPage
@@ -306,12 +307,14 @@ def test_the_offer_compacts_or_goes(qtbot: QtBot, page: ChatPage, show: Open) ->
     page.offer.go.click()
     qtbot.waitUntil(lambda: [c.gen for c in vm.compactions] == [1])
     assert page.offer.isHidden()
-    asked: list[Any] = []
-    page.compactionRequested.connect(asked.append)
     page.row_action("c:1", "view_summary")
-    assert asked == [1]
-    page.row_action("c:1", "undo_compaction")
-    qtbot.waitUntil(lambda: vm.compactions == [])
+    qtbot.waitUntil(lambda: isinstance(page.compaction.dialog, DetailDialog))
+    dialog = page.compaction.dialog
+    assert isinstance(dialog, DetailDialog)
+    assert dialog.title.text() == "162k to 39.0k tokens"
+    assert "Find the regions." in dialog.after.toPlainText()
+    dialog.undo.click()
+    qtbot.waitUntil(lambda: vm.compactions == [] and page.compaction.dialog is None)
 
 
 def test_retry_from_the_card(qtbot: QtBot, page: ChatPage, show: Open) -> None:

@@ -14,7 +14,8 @@ from desktop_app.ui import i18n
 from desktop_app.ui.chat.inspector.context_panel import ContextPanel
 from desktop_app.ui.chat.inspector.xray import Xray
 from desktop_app.ui.chat.inspector.xray_nodes import SHOWN, tiles, tree
-from desktop_app.ui.chat.inspector.xray_words import item_name, node_name
+from desktop_app.ui.chat.inspector.xray_words import node_name
+from desktop_app.ui.chat.item_words import item_name
 from desktop_app.ui.chat.sources import ChatSources, SkillEntry
 from desktop_app.ui.chat.view_model import ChatViewModel
 from desktop_app.ui.transcript.model import TranscriptModel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QHBoxLayout, QListView, QTextBrowser, QVBoxLayout, QWidget
 
@@ -15,7 +15,7 @@ from desktop_app.ui.chat.foreign import ForeignBox
 from desktop_app.ui.chat.gauges import trigger_words
 from desktop_app.ui.chat.summary_text import summary_html
 from desktop_app.ui.chat.view_model import ChatViewModel
-from desktop_app.ui.i18n import tr, trn
+from desktop_app.ui.i18n import tr, trc, trn
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets.base import Live
 from desktop_app.ui.widgets.buttons import Button
@@ -44,7 +44,9 @@ def detail_words(record: CompactionRecord, model_name: Callable[[str], str]) -> 
 
 
 class CompactionsPanel(Live, QWidget):
-    """Newest first; the chosen one's summary below."""
+    """Newest first; the chosen one's summary below. ``viewRequested(id)``: look at it closely."""
+
+    viewRequested = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -84,7 +86,10 @@ class CompactionsPanel(Live, QWidget):
         frame.setSizePolicy(policy)
         self.undo = Button(lambda: tr("Undo this compaction"), small=True, glyph="undo-2")
         self.undo.clicked.connect(lambda: self._vm is not None and self._vm.undo_compaction())
+        self.look = Button(lambda: trc("compaction", "View"), small=True, glyph="eye")
+        self.look.clicked.connect(self._view)
         row = QHBoxLayout()
+        row.addWidget(self.look)
         row.addWidget(self.undo)
         row.addStretch(1)
         below.addWidget(self.detail)
@@ -147,6 +152,11 @@ class CompactionsPanel(Live, QWidget):
         self.detail.set_source(detail_words(record, self._model_name))
         self.summary.setHtml(summary_html(record.summary))
         self._show_undo()
+
+    def _view(self) -> None:
+        record = next((r for r in self._records if r.gen == self._gen), None)
+        if record is not None:
+            self.viewRequested.emit(record.id)
 
     def _model_name(self, model: str) -> str:
         return self._vm.voice.model_name(model) if self._vm is not None else model

@@ -30,6 +30,7 @@ class Inspector(Live, QWidget):
     showRequested = Signal(str)
     mentionRequested = Signal(str)
     closeRequested = Signal()
+    compactionRequested = Signal(str)  # look at this one of the log
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -61,6 +62,7 @@ class Inspector(Live, QWidget):
         self.context.showRequested.connect(self._show_ref)
         self.context.tabRequested.connect(self.show_tab)
         self.context.xray.acts.toolsChanged.connect(lambda: self._stale.add("tools"))
+        self.compactions.viewRequested.connect(self.compactionRequested)
         self.files.mentionRequested.connect(self.mentionRequested)
         follow(self, setMinimumWidth="inspector-min", setMaximumWidth="inspector-max")
         self.tabs.set_tabs(
@@ -109,11 +111,6 @@ class Inspector(Live, QWidget):
             self.files.bind(self._vm, self._sources)
         elif name == "tools":
             self.tools.bind(self._sources)
-
-    def show_compaction(self, gen: int) -> None:
-        """Show the log at one compaction."""
-        self.show_tab("compactions")
-        self.compactions.choose(gen)
 
     def _show_ref(self, ref: str) -> None:
         row_id = self._vm.row_of(ref) if self._vm is not None else None

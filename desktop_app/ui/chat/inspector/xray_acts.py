@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 
@@ -42,6 +43,22 @@ def _tool_off() -> str:
 
 def _skill_off() -> str:
     return tr("Unload skill")
+
+
+def _offload() -> str:
+    return tr("Offload now")
+
+
+def _drop_image() -> str:
+    return tr("Drop image")
+
+
+def _pin() -> str:
+    return tr("Pin")
+
+
+def _unpin() -> str:
+    return tr("Unpin")
 
 
 def _show() -> str:
@@ -84,7 +101,8 @@ class XrayActs(QObject):
         category, ref = node.category, node.item.ref if node.item is not None else ""
         server = node.key.partition("group:mcp:")[2]
         group = node.item.group if node.item is not None else ""
-        if skill := group.partition("skill:")[2]:
+        skill = group.partition("skill:")[2]
+        if skill and category == "skills":
             return [TileAct("off", "book-x", _skill_off, lambda: self._unload(skill), why)]
         match category:
             case "mcp" if server and self._sources.mcp is not None:
@@ -98,8 +116,27 @@ class XrayActs(QObject):
                 return [self._tab("tools", _show_tools)]
             case "ledger":
                 return [self._tab("compactions", lambda: tr("Show compactions"))]
+            case "result" | "images" | "user" | "assistant" if ref:
+                return self._of_content(category, ref, vm, why)
             case _:
                 return []
+
+    def _of_content(self, category: str, ref: str, vm: ChatViewModel, why: str) -> list[TileAct]:
+        """A part of the conversation: taken out now, or kept through every compaction."""
+        made: list[TileAct] = []
+        item = vm.item(vm.row_of(ref) or "")
+        pinned = bool(getattr(item, "pin", False))
+        busy = why or (tr("The agent is at work; stop it or wait") if vm.busy else "")
+        kept = busy or (tr("It is pinned") if pinned else "")
+        if category == "result":
+            out = partial(vm.offload_now, ref)
+            made.append(TileAct("offload", "archive", _offload, out, kept))
+        elif category == "images":
+            out = partial(vm.drop_image, ref)
+            made.append(TileAct("image", "image-off", _drop_image, out, kept))
+        text = _unpin if pinned else _pin
+        made.append(TileAct("pin", "pin", text, lambda: vm.pin(ref, not pinned), why))
+        return made
 
     def _tab(self, tab: str, text: Text) -> TileAct:
         return TileAct("tab", "panel-right", text, lambda: self.tabRequested.emit(tab))

@@ -1,0 +1,182 @@
+"""Opening what there is to see of compactions, and carrying out what a person decides there."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtWidgets import QDialog
+
+from desktop_app.core.errors import SlipwayError
+from desktop_app.core.tasks import Tasks
+from desktop_app.ui.bridge import confirm, show
+from desktop_app.ui.i18n import tr
+from desktop_app.ui.widgets.dialogs import TextPrompt
+
+from . import figures
+from .compaction import DetailDialog, PreviewDialog
+
+if TYPE_CHECKING:
+    from .page import ChatPage
+    from .view_model import ChatViewModel
+
+log = logging.getLogger(__name__)
+_REF = "utoh"  # rows that stand for one message, text, operation or reply
+
+
+class CompactionWork:
+    """The page's dialogs about compactions; one at a time."""
+
+    def __init__(self, page: ChatPage) -> None:
+        self._page = page
+        self._tasks = Tasks(self._crashed)
+        self.dialog: PreviewDialog | DetailDialog | None = None
+
+    def _crashed(self, name: str, error: BaseException) -> None:
+        log.error("compaction task %s failed", name, exc_info=error)
+        self._page.notified.emit("danger", tr("Something went wrong"), str(error)[:300])
+
+    async def close(self) -> None:
+        """Close what is open and stop what is being done."""
+        if self.dialog is not None:
+            self.dialog.reject()
+        await self._tasks.close()
+
+    # -- proposals ----------------------------------------------------------------------------
+
+    def preview(self) -> None:
+        """Show what a compaction would do; nothing happens where no session can be written."""
+        vm = self._page.vm
+        if vm is not None and vm.writable and self.dialog is None:
+            self._tasks.start(self._preview(vm), name="preview")
+
+    async def _preview(self, vm: ChatViewModel) -> None:
+        dialog = PreviewDialog(self._page, vm.propose, lambda ref: bool(ref), vm.drafted)
+        dialog.sourceWanted.connect(lambda ref: self._look(vm, ref))
+        self.dialog = dialog
+        try:
+            done = await show(dialog, keep=True)
+            proposal = dialog.proposal
+            await dialog.close_tasks()
+            if done == QDialog.DialogCode.Accepted and proposal is not None:
+                vm.accept(proposal)
+        finally:
+            self.dialog = None
+            dialog.deleteLater()
+
+    # -- the log ------------------------------------------------------------------------------
+
+    def view(self, compaction_id: str) -> None:
+        """Look at one compaction of the log."""
+        vm = self._page.vm
+        if vm is not None and self.dialog is None:
+            self._tasks.start(self._view(vm, compaction_id), name="view")
+
+    async def _view(self, vm: ChatViewModel, compaction_id: str) -> None:
+        try:
+            detail = await vm.detail(compaction_id)
+        except SlipwayError as error:
+            self._page.failed(error.code, error.params)
+            return
+        record = detail.record
+        newest = bool(vm.compactions) and vm.compactions[-1].id == compaction_id
+        model = vm.voice.model_name(record.summariser) if record.summariser else ""
+        dialog = DetailDialog(
+            self._page,
+            detail,
+            model=model,
+            newest=newest and vm.writable and not vm.busy,
+            known=lambda ref: bool(ref),
+        )
+        dialog.sourceWanted.connect(lambda ref: self._look(vm, ref))
+        dialog.undoWanted.connect(vm.undo_compaction)
+        dialog.againWanted.connect(self.again)
+        self.dialog = dialog
+        try:
+            await show(dialog)
+        finally:
+            self.dialog = None
+
+    def _look(self, vm: ChatViewModel, ref: str) -> None:
+        """Bring the source of something into view; the dialog gives way."""
+        if self.dialog is not None:
+            self.dialog.reject()
+        vm.find_ref(ref)
+
+    def found(self, _ref: str, row_id: str) -> None:
+        """A source that was looked for is there, or nowhere."""
+        if row_id:
+            self._page.show_row(row_id)
+        else:
+            words = tr("What it came from is not in this conversation any more")
+            self._page.notified.emit("info", tr("Not found"), words)
+
+    def again(self) -> None:
+        """Ask for a focus, and do the newest compaction once more."""
+        vm = self._page.vm
+        if vm is not None and not vm.busy:
+            self._tasks.start(self._again(vm), name="again")
+
+    async def _again(self, vm: ChatViewModel) -> None:
+        prompt = TextPrompt(
+            self._page,
+            title=lambda: tr("Compact again"),
+            label=lambda: tr("What the summary should pay attention to"),
+            action=lambda: tr("Compact again"),
+            check=lambda text: "" if text.strip() else tr("Say what matters."),
+        )
+        if await show(prompt, keep=True) == QDialog.DialogCode.Accepted:
+            vm.compact_again(prompt.text())
+        prompt.deleteLater()
+
+    # -- undo ---------------------------------------------------------------------------------
+
+    def undo_refused(self, params: dict[str, Any]) -> None:
+        """The former prompt would not fit any more: offer a branch that has it."""
+        if (vm := self._page.vm) is not None:
+            self._tasks.start(self._branch(vm, params), name="branch")
+
+    async def _branch(self, vm: ChatViewModel, params: dict[str, Any]) -> None:
+        go = await confirm(
+            self._page,
+            title=tr("It would not fit any more"),
+            text=tr(
+                "With what came since, the former prompt would be {tokens} tokens long; {usable} "
+                "are usable. A new session can begin where this one was before the compaction.",
+                tokens=figures.tokens(int(params.get("tokens") or 0)),
+                usable=figures.tokens(int(params.get("usable") or 0)),
+            ),
+            action=tr("Open a branch"),
+            kept=[tr("This session stays as it is.")],
+        )
+        if not go:
+            return
+        try:
+            key = await vm.fork_before(str(params.get("id") or ""))
+        except SlipwayError as error:
+            self._page.failed(error.code, error.params)
+            return
+        self._page.sessionRequested.emit(key)
+
+    # -- rows ---------------------------------------------------------------------------------
+
+    def row_action(self, vm: ChatViewModel, row_id: str, action: str) -> bool:
+        """Carry out an action of a row; whether it was one of these."""
+        kind, _, ref = row_id.partition(":")
+        match action:
+            case "compact":
+                vm.compact()
+            case "undo_compaction":
+                vm.undo_compaction()
+            case "compact_again":
+                self.again()
+            case "view_summary":
+                if (found := vm.compaction(row_id)) is not None:
+                    self.view(found.compaction_id)
+            case "pin" | "unpin" if kind in _REF:
+                vm.pin(ref, action == "pin")
+            case "offload_now":
+                vm.offload_now(ref)
+            case _:
+                return False
+        return True
