@@ -46,6 +46,7 @@ class ModelInfo:
     is_ai: bool = True  # the Guide is rules, and says so
     price: Price | None = None  # None: not known, or nothing
     fallback: str = ""  # id of the model that answers when this one cannot
+    schemas: bool = False  # perhaps takes a schema or a tool for its answer (``structured.py``)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,7 @@ class ModelRequest:
     max_output: int | None = None
     purpose: Literal["reply", "summary", "title"] = "reply"
     extra: dict[str, Any] = field(default_factory=dict[str, Any])
+    answer: ToolSchema | None = None  # the provider holds the answer to it; ``structured.py``
 
 
 @dataclass(frozen=True, slots=True)

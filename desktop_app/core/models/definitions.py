@@ -79,6 +79,7 @@ class ModelDefinition:
             offline=is_loopback(self.base),
             price=self.price,
             fallback=self.fallback,
+            schemas=True,
         )
 
 

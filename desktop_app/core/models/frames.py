@@ -84,6 +84,7 @@ def request_out(request: ModelRequest) -> Frame:
         "max_output": request.max_output,
         "purpose": request.purpose,
         "extra": request.extra,
+        "answer": asdict(request.answer) if request.answer is not None else None,
     }
 
 
@@ -96,6 +97,7 @@ def request_in(frame: Frame, messages: Sequence[Msg]) -> ModelRequest:
         max_output=frame["max_output"],
         purpose=frame["purpose"],
         extra=frame["extra"],
+        answer=ToolSchema(**frame["answer"]) if frame["answer"] is not None else None,
     )
 
 

@@ -14,13 +14,14 @@ from desktop_app.core.errors import ModelError
 from desktop_app.core.messages import Msg, Usage
 from desktop_app.core.secrets import Place, Secrets
 
-from .base import ChatModel, Finish, ModelEvent, ModelRequest, TextPart
+from .base import ChatModel, Finish, ModelEvent, ModelRequest, TextPart, ToolSchema
 from .catalogue import Known, look_up
 from .definitions import Definitions, ModelDefinition
 from .discovery import Found, discover
 from .provider import Connections, ProviderModel
 from .providers import Wire
 from .registry import Models
+from .structured import Refusals, Structured, structured
 
 TRY_TOKENS = 256  # of the answer to a trial; models that think need some to say anything
 
@@ -54,6 +55,7 @@ class ModelLibrary:
         secrets: Secrets | None = None,
         connections: Connections | None = None,
         find: Callable[[], list[Found]] = discover,
+        learned: Path | None = None,
     ) -> None:
         self._path = path
         self._registry = registry
@@ -61,12 +63,15 @@ class ModelLibrary:
         self.connections = connections or Connections()
         self.connections.secret = self.secrets.get
         self._find = find
+        self._learned = learned  # where it is kept what models refused
+        self.refusals = Refusals()
         self.file = Definitions(path)
         self._saving = asyncio.Lock()
 
     async def load(self) -> None:
         """Read the file and register what is in it. Never raises; see ``file.problem``."""
         self.file = await asyncio.to_thread(Definitions.load, self._path)
+        self.refusals = await asyncio.to_thread(Refusals, self._learned)
         for one in self.file.models:
             self._register(one)
 
@@ -99,6 +104,7 @@ class ModelLibrary:
             self.file.models = before
             raise
         place = await self.secrets.put(kept.service, key) if key else None
+        self.refusals.forget(kept.id)
         self._register(kept)
         return kept, place
 
@@ -169,6 +175,13 @@ class ModelLibrary:
                     usage = part.usage
         seconds = time.monotonic() - started
         return Trial(first or seconds, seconds, "".join(said).strip(), usage)
+
+    async def structured(
+        self, model_id: str, request: ModelRequest, shape: ToolSchema
+    ) -> Structured:
+        """An answer of a given shape, by the way that the model takes (``structured.py``). Raises
+        ModelError."""
+        return await structured(self._registry.get(model_id), request, shape, self.refusals)
 
     async def warm(self, model_ids: Iterable[str]) -> None:
         """Start what calls of these models need, so that the first begins at once. Never raises."""

@@ -10,6 +10,7 @@ import asyncio
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
+from dataclasses import replace
 from importlib import import_module
 from typing import Any, cast
 
@@ -18,6 +19,7 @@ import truststore
 from pydantic_ai import ModelHTTPError
 from pydantic_ai.direct import model_request_stream
 from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
 
 from desktop_app.core.errors import ModelError
@@ -143,7 +145,7 @@ class Services:
             model,
             mapper.request(request),
             model_settings=settings_for(definition, request),
-            model_request_parameters=ModelRequestParameters(function_tools=tools(request.tools)),
+            model_request_parameters=parameters(model, definition.name, request),
         )
         async with opened as stream:
             async with aclosing(cast(Any, aiter(stream))) as events:
@@ -200,6 +202,20 @@ def _google_models(body: Any) -> list[tuple[str, int | None]]:
         if (name := str(fields.get("name") or "")) and "generateContent" in methods:
             made.append((name.removeprefix("models/"), window_of(fields)))
     return made
+
+
+def parameters(model: Model, name: str, request: ModelRequest) -> ModelRequestParameters:
+    """Tools, and the schema of the answer. ModelError ``model.no_schema`` when the model is known
+    to take none."""
+    made = ModelRequestParameters(function_tools=tools(request.tools))
+    if (shape := request.answer) is None:
+        return made
+    if not model.profile.get("supports_json_schema_output", False):
+        raise ModelError("model.no_schema", model=name)
+    wanted = OutputObjectDefinition(
+        json_schema=shape.parameters, name=shape.name, description=shape.description
+    )
+    return replace(made, output_mode="native", output_object=wanted)
 
 
 def settings_for(definition: ModelDefinition, request: ModelRequest) -> ModelSettings:

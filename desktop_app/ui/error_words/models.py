@@ -84,6 +84,18 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         mark("Try again: it is started anew."),
         "retry",
     ),
+    "model.no_schema": (
+        mark("The model takes no schema"),
+        mark("“{model}” cannot be held to the shape of an answer."),
+        mark("Choose another model."),
+        "choose_model",
+    ),
+    "model.shapeless": (
+        mark("The answer has not the shape that was asked for"),
+        mark("“{model}”: {detail}"),
+        mark("Try again, or choose another model."),
+        "choose_model",
+    ),
     "model.not_found": (
         mark("The provider does not know this model"),
         mark("“{model}”: {detail}"),

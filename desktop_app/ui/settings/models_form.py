@@ -93,6 +93,13 @@ class ModelForm(QWidget):
         self.window_size = Field(lambda: tr("Context window"))
         self.window_note = Label("", role="caption", tone="faint")
         self._row(lambda: tr("Context window"), self.window_size, self.window_note)
+        self.longest = Field(lambda: tr("Longest answer"), placeholder=self._longest_hint)
+        longest_note = Label(
+            lambda: tr("In tokens. That much of the window is kept free for it."),
+            role="caption",
+            tone="faint",
+        )
+        self._row(lambda: tr("Longest answer"), self.longest, longest_note)
         self.price_in = Field(
             lambda: tr("Dollars for a million tokens in"), placeholder=lambda: tr("in")
         )
@@ -159,12 +166,14 @@ class ModelForm(QWidget):
         self.model.edit.setText(one.model)
         self.name.edit.setText(one.name if one.name != one.model else "")
         self.window_size.edit.setText(str(one.window))
+        own = one.max_output != _longest(one.window) and bool(one.id)
+        self.longest.edit.setText(str(one.max_output) if own else "")
         self._show_price(one.price)
         self.effort.set_value(one.effort or "")
         stand_ins: list[tuple[str, Text]] = [("", lambda: tr("None")), *others]
         self.fallback.set_choices(stand_ins, one.fallback)
         self.images.setChecked(one.images)
-        for field in (self.address, self.model, self.window_size, self.price_in, self.price_out):
+        for field in (self.address, self.model, self.window_size, self.longest, self.price_in):
             field.set_error("")
         self._show_hints()
 
@@ -173,7 +182,7 @@ class ModelForm(QWidget):
         self.price_out.edit.setText(f"{price.output:g}" if price else "")
 
     def _show_hints(self) -> None:
-        for field in (self.address, self.model, self.name):
+        for field in (self.address, self.model, self.name, self.longest):
             field.retranslate()
         source = SOURCES.get(self._source, SOURCES["assumed"])
         self.window_note.set_source(lambda: tr(source))
@@ -249,12 +258,15 @@ class ModelForm(QWidget):
             tr("A number of tokens, {n} at least.", n=MIN_WINDOW) if small else ""
         )
         self.price_in.set_error("" if price is not False else tr("Two numbers, or nothing."))
-        bad = odd or not model or small or price is False
+        longest = self._read_longest(window)
+        self.longest.set_error(
+            "" if longest else tr("A number of tokens, less than the window, or nothing.")
+        )
+        bad = odd or not model or small or not longest or price is False
         if bad or self._one is None or window is None or isinstance(price, bool):
             return None
         one = self._one
         effort = next((e for e in EFFORTS if e == self.effort.value()), None)
-        same = (one.model, one.window) == (model, window)
         return replace(
             one,
             provider=spec.id,
@@ -263,7 +275,7 @@ class ModelForm(QWidget):
             address=address,
             window=window,
             window_source=self._source,
-            max_output=one.max_output if same and one.id else _longest(window),
+            max_output=longest,
             price=price,
             images=self.images.isChecked(),
             effort=effort,
@@ -287,6 +299,17 @@ class ModelForm(QWidget):
     def _number(field: Field) -> int | None:
         text = field.text().replace(",", "").replace(" ", "")
         return int(text) if text.isascii() and text.isdigit() else None
+
+    def _longest_hint(self) -> str:
+        return str(_longest(self._number(self.window_size) or ASSUMED_WINDOW))
+
+    def _read_longest(self, window: int | None) -> int:
+        """Tokens of the longest answer; the usual for a window when nothing is said; 0 when it
+        cannot be read."""
+        if not self.longest.text().strip():
+            return _longest(window or ASSUMED_WINDOW)
+        said = self._number(self.longest) or 0
+        return said if window is None or said < window else 0
 
     def _read_price(self) -> Price | bool | None:
         """The price, None without one, False when it cannot be read. What the catalogue or the

@@ -121,6 +121,28 @@ def test_the_catalogue_fills_window_and_price_and_a_persons_number_stays(
     assert (one.window, one.window_source) == (100_000, "user")
 
 
+def test_the_longest_answer_is_the_usual_one_or_a_person_s(
+    qtbot: Any, dialog: ModelsDialog, library: ModelLibrary
+) -> None:
+    form = dialog.form
+    choose(dialog, "compatible")
+    write(dialog, address="http://127.0.0.1:9/v1", model="m1", window_size="32768")
+    form.window_size.edit.textEdited.emit("32768")
+    assert form.longest.edit.placeholderText() == "8192"
+    one = form.definition()
+    assert one is not None
+    assert one.max_output == 8192
+    for wrong in ("much", "32768", "0"):
+        write(dialog, longest=wrong)
+        assert form.definition() is None
+        assert form.longest.edit.property("invalid")
+    write(dialog, longest="2,000")
+    qtbot.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: bool(library.models))
+    assert library.models[0].max_output == 2000
+    assert form.longest.text() == "2000", "what was set is shown again"
+
+
 def test_what_will_not_do_is_said_at_its_field(qtbot: Any, dialog: ModelsDialog) -> None:
     choose(dialog, "compatible")
     write(dialog, window_size="lots", price_in="x")
