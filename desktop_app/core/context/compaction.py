@@ -146,8 +146,9 @@ class Compactor:
         account = self._accounting.fork()
         choices = choices or Choices()
         planner = Planner(account, self._envelope, self._where, choices)
+        room = self._allowance() if self._model is not None else 0
         mask = self._mask_first and trigger not in WAITING
-        draft = await asyncio.to_thread(planner.draft, state, mask, trigger)
+        draft = await asyncio.to_thread(planner.draft, state, room, mask, trigger)
         notes, rejected = None, list[tuple[str, str]]()
         if draft.tier == 2 and self._model is not None and draft.covered:
             try:

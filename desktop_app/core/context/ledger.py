@@ -82,13 +82,15 @@ class Note(WireModel):
 
 
 class Room(WireModel):
-    """Tokens for the parts of a ledger that give way, and how many files are listed."""
+    """Tokens for the parts of a ledger that give way, and how many files are listed; ``read``
+    whether these are also files that were only read."""
 
     said: float
     found: float
     notes: float
     seen: float
     shown: int = FILES
+    read: bool = True
 
 
 class Ledger(WireModel):
@@ -313,7 +315,8 @@ class Ledger(WireModel):
         """Bring what gives way into ``room``. Decisions go before facts, the newest first; what
         the person wrote or pinned always stays."""
         self.fit_said(room.said, count, where)
-        self.shown = room.shown
+        changed = sum(f.changed for f in self.files)
+        self.shown = room.shown if room.read else min(room.shown, max(8, changed))
         self.fit_found(room.found, count)
         while self.seen and sum(count(g.text) + 8 for g in self.seen) > room.seen:
             del self.seen[0]

@@ -57,10 +57,11 @@ def _pin(pin: Pin) -> str:
 
 def _said(ledger: Ledger, where: str) -> list[str]:
     """Task, later messages, the request under way. A message that is one rule, held or taken back,
-    stands with the rules."""
+    stands with the rules; what was said again in the same words stands where it was said last."""
     ruled = {i.text for i in ledger.items if i.kind == "constraint"}
     ruled |= {i.by for i in ledger.items if i.kind == "constraint" and i.by}
     shown = [(n, s) for n, s in enumerate(ledger.said) if ledger.said_id(n) not in ledger.hidden]
+    again = {s.text: n for n, s in shown}
     parts: list[str] = []
     earlier: list[str] = []
     latest = None
@@ -69,7 +70,7 @@ def _said(ledger: Ledger, where: str) -> list[str]:
             parts.append(f"# Task\n{said.text}")
         elif place == len(ledger.said) - 1 and said.id == ledger.latest:
             latest = said
-        elif said.text.strip() not in ruled:
+        elif said.text.strip() not in ruled and again[said.text] == place:
             earlier.append(said.text)
     if ledger.left_out:
         earlier.insert(0, f"[{ledger.left_out} more messages are in {where}]")

@@ -39,10 +39,10 @@ FREES = 0.1  # of W: an automatic compaction that frees less comes again at once
 FREES_LEAST = 2000  # tokens; on small windows a fifth of W
 PATIENT: frozenset[Trigger] = frozenset({"danger", "resume", "model_switch"})
 FOUND, FOUND_LEAST = 0.35, 0.02  # of W: decisions and facts, where there is room for them
-# What gives way, in this order, when the ledger is too long: narratives and lines of results,
-# facts and old decisions (by as much as is needed), the list of files, the newest steps, then the
-# person's older messages by reference. Shares of W: said, notes, seen; then of the files, how many
-# are listed one by one.
+# What gives way, in this order, when the ledger is too long: narratives, lines of results and the
+# names of files that were only read; facts and old decisions (by as much as is needed); the list of
+# files; the newest steps; then the person's older messages by reference. Shares of W: said, notes,
+# seen; then of the files, how many are listed one by one.
 LEVELS = (
     (0.15, 0.04, 0.04, 1.0),
     (0.15, 0.0, 0.02, 1.0),
@@ -75,9 +75,9 @@ class Planner:
     def _share(self, share: float) -> float:
         return self._raw(share * self.account.limits.usable)
 
-    def draft(self, state: AgentState, mask: bool, trigger: Trigger) -> Draft:
-        """The plan; ``mask`` tries tier 1 first. What a model notes takes what is left to the
-        target (``refit``), so nothing is kept free for it.
+    def draft(self, state: AgentState, notes: int, mask: bool, trigger: Trigger) -> Draft:
+        """The plan; ``mask`` tries tier 1 first. ``notes`` tokens are left free for a model where
+        the newest steps have more than their floor; the ledger never gives way for them.
 
         ContextError ``compaction.not_smaller`` when there is too little to take away,
         ``compaction.cannot_fit`` when what may not leave is over W: both before a model is asked.
@@ -101,7 +101,9 @@ class Planner:
         keep = self._share(KEEP)
         if trigger == "manual":
             keep = min(keep, KEEP_BY_HAND * talk)
-        draft, total = self._tier2(state, before, found, fixed, target, keep, chosen)
+        draft, total = self._tier2(
+            state, before, found, fixed, target, keep, chosen, self._raw(notes)
+        )
         self._worth(before, total, trigger)
         return draft
 
@@ -137,6 +139,7 @@ class Planner:
         target: float,
         keep: float,
         chosen: Chosen,
+        notes: float,
     ) -> tuple[Draft, float]:
         """The newest steps are kept down to a floor, then the ledger gives way level by level, then
         the newest steps too. What is smallest is returned, with its raw tokens, when nothing
@@ -155,8 +158,9 @@ class Planner:
             over = total - target
             if best is None or total < best[0]:
                 best = (total, draft)
+            draft.spare = max(0.0, -over - TITLES)
+            over += notes if keep > least else 0.0
             if over <= 0:
-                draft.spare = max(0.0, -over - TITLES)
                 break
             used = draft.found
             if keep > least:
@@ -224,6 +228,7 @@ class Planner:
             notes=self._share(notes),
             seen=self._share(seen),
             shown=round(files * shown),
+            read=level == 0,
         )
 
     def _placed(

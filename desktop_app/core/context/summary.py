@@ -69,7 +69,10 @@ async def write_notes(
     count, share = accounting.pricer.texts.counter.count, allowance / len(parts)
     for number, part in enumerate(parts):
         try:
-            answer, usage = await _patiently(model, part, instruction, accounting, answer_room)
+            waits = () if failed else WAITS  # one part told already that nobody answers
+            answer, usage = await _patiently(
+                model, part, instruction, accounting, answer_room, waits
+            )
         except ContextError as error:
             failed.append(error)
             whole.rejected.append((f"part {number + 1} of {len(parts)}", error.code))
@@ -97,11 +100,16 @@ def _join(whole: Delta, delta: Delta, usage: Usage | None) -> None:
 
 
 async def _patiently(
-    model: ChatModel, prompt: Prompt, instruction: Msg, accounting: Accounting, room: int
+    model: ChatModel,
+    prompt: Prompt,
+    instruction: Msg,
+    accounting: Accounting,
+    room: int,
+    waits: Sequence[float],
 ) -> tuple[str, Usage | None]:
     """``_ask``, again where the provider says that this may help: one failed call would lose the
     notes of all that leaves."""
-    for wait in WAITS:
+    for wait in waits:
         try:
             return await _ask(model, prompt, instruction, accounting, room)
         except ContextError as error:

@@ -13,6 +13,7 @@ from random import Random
 from typing import Any
 
 from . import words as w
+from . import words_other
 from .events import Agent, Call, Event, Person, Probe, Result, Stream
 from .noise import KINDS, WEIGHTS, noise
 
@@ -23,12 +24,14 @@ UNKNOWN_LISTS = ("todo_write", "update_plan", "checklist")
 @dataclass(frozen=True, slots=True)
 class Shape:
     """How a stream is: ``steps`` things happen; ``blobs`` of 60,000 characters come as 4 % of the
-    results; ``chatty`` people write pages; ``surrogates`` puts half characters into results."""
+    results; ``chatty`` people write pages; ``surrogates`` puts half characters into results;
+    ``other`` takes the held-out sentences."""
 
     steps: int = 90
     blobs: bool = False
     chatty: bool = False
     surrogates: bool = False
+    other: bool = False
 
 
 def generate(seed: int, shape: Shape) -> Stream:
@@ -40,6 +43,7 @@ class _Maker:
     def __init__(self, seed: int, shape: Shape) -> None:
         self.rng = Random(f"ctxbench {seed} {shape.steps}")
         self.shape = shape
+        self.say_in: Any = words_other if shape.other else w
         self.seed = seed
         self.events: list[Event] = []
         self.probes: list[Probe] = []
@@ -178,7 +182,7 @@ class _Maker:
         if cue:
             texts = w.CONSTRAINT_CUE_ZH if zh else w.CONSTRAINT_CUE
         else:
-            texts = w.CONSTRAINT_PLAIN_ZH if zh else w.CONSTRAINT_PLAIN
+            texts = self.say_in.CONSTRAINT_PLAIN_ZH if zh else self.say_in.CONSTRAINT_PLAIN
         key = self.key()
         text = self.rng.choice(texts).format(k=key)
         self.probe("constraint", key, text, form="cue" if cue else "plain", zh=zh)
@@ -276,10 +280,10 @@ class _Maker:
         form, texts = self.rng.choice(
             (
                 ("cue", w.DECISION_CUE),
-                ("plain", w.DECISION_PLAIN),
-                ("plain", w.DECISION_PLAIN),
-                ("person", w.DECISION_PERSON),
-                ("plain zh", w.DECISION_ZH),
+                ("plain", self.say_in.DECISION_PLAIN),
+                ("plain", self.say_in.DECISION_PLAIN),
+                ("person", self.say_in.DECISION_PERSON),
+                ("plain zh", self.say_in.DECISION_ZH),
             )
         )
         text = self.rng.choice(texts).format(k=key, t=topic)
@@ -314,8 +318,8 @@ class _Maker:
         form = self.rng.choice(("cue", "plain", "plain", "plain zh"))
         template = {
             "cue": w.FACT_RESTATED_CUE,
-            "plain": self.rng.choice(w.FACT_RESTATED_PLAIN),
-            "plain zh": w.FACT_RESTATED_ZH,
+            "plain": self.rng.choice(self.say_in.FACT_RESTATED_PLAIN),
+            "plain zh": self.say_in.FACT_RESTATED_ZH,
         }[form]
         self.probe("fact_restated", key, fact, value=value, form=form)
         self.say(template.format(w=word, k=key, v=value))
@@ -332,7 +336,7 @@ class _Maker:
         error = w.ERROR.format(n=number, k=key)
         self.act(f"Trying {key}.", ("Bash", {"command": f"run {key}"}, error), state="error")
         self.act("Once more.", ("Bash", {"command": f"run {key} --pool {value}"}, f"{key}: ok"))
-        text = self.rng.choice(w.FIX).format(n=number, k=key, v=value)
+        text = self.rng.choice(self.say_in.FIX).format(n=number, k=key, v=value)
         self.probe("fix", key, text, value=f"pool_size={value}")
         self.say(text)
 

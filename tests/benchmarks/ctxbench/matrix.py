@@ -61,6 +61,7 @@ TITLES = {
 
 
 USUAL = Shape(steps=220)
+NAMES = {"other": "held-out words"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,8 @@ class Config:
     @property
     def name(self) -> str:
         """What differs from the usual, for tables."""
-        kind = "".join(f", {n}" for n in ("blobs", "chatty", "surrogates") if asdict(self.shape)[n])
+        flags = {k: v for k, v in asdict(self.shape).items() if k != "steps"}
+        kind = "".join(f", {NAMES.get(n, n)}" for n, on in flags.items() if on)
         return f"{self.mode}, {self.window // 1000}k, {self.shape.steps} steps{kind}"
 
 
@@ -91,6 +93,8 @@ REST = (
     Config("failing", shape=Shape(LONG, blobs=True)),
     Config("lossy", shape=Shape(LONG, chatty=True)),
     Config("lossy", shape=Shape(LONG, surrogates=True)),
+    Config("down", shape=Shape(LONG, other=True)),
+    Config("lossy", shape=Shape(LONG, other=True)),
 )
 
 
@@ -107,7 +111,8 @@ def runs(configs: Iterable[Config], arms: Iterable[Arm]) -> Iterator[tuple[Arm, 
 
 def key(arm: Arm, config: Config, seed: int) -> str:
     """The name of a run among the results."""
-    shape = json.dumps(asdict(config.shape), separators=(",", ":"))
+    on = {k: v for k, v in asdict(config.shape).items() if v}
+    shape = json.dumps(on, separators=(",", ":"))
     return f"{arm.name} {arm.mode or config.mode} {config.window} {shape} {seed}"
 
 

@@ -16,8 +16,9 @@ WRONG = ("mutations", "inventions", "injections", "secrets", "done_as_pending", 
 FAIRNESS = (
     "The sessions are made by a program. Half of the rules, most decisions and most facts have no "
     "cue word; task lists come from tools that Slipway has and from tools that it does not know.",
-    "The generator is ours. Its sentences were written before the engine's rules and are not in "
-    "them, but whoever writes both is never neutral.",
+    "The generator is ours, and most of its sentences were known while the engine's rules were "
+    "made. Two columns use other, held-out sentences for the same things: they say how much of the "
+    "result comes from that.",
     "No real model writes summaries here. A scripted one sees exactly the text that a system sends "
     "and answers alike for all of them; Slipway's request asks it to leave out what is kept "
     "anyway, and it does. A peer's summary may have 3,000 tokens or a 20th of the window, "
