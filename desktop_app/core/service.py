@@ -21,6 +21,7 @@ from .catalog import (
     SessionSummary,
     WorkspacesChanged,
 )
+from .context.ratios import Ratios
 from .errors import SessionError, SlipwayError
 from .events import (
     Event,
@@ -78,6 +79,7 @@ class Slipway(Shelf):
         self.library = ModelLibrary(paths.config / "models.json", self.models, secrets=secrets)
         self.machines = Machines(self)
         self.default_model = DEFAULT_MODEL
+        self.ratios = Ratios()
         self.store = SqliteJournalStore(paths.data / "journals")
         self._tasks = Tasks(on_error)
         # Whoever asked for a conversation hears why it did not open; nobody else has to.
@@ -101,6 +103,7 @@ class Slipway(Shelf):
         if any(notice.code == "appdb.damaged" for notice in db.notices):
             await db.rebuild(self.store)
         await self.library.load()
+        self.ratios = await asyncio.to_thread(Ratios, paths.data / "token-ratios.json")
         await index.place([*await db.placements(), *await db.placements(trashed=True)])
         self._tasks.start(self._catch_up(), name="bring the index up to date")
         return self
@@ -264,6 +267,7 @@ class Slipway(Shelf):
                 await workspace.list_tools(),
                 self._servers(workspace, key),
                 infos=self.models.info,
+                ratios=self.ratios,
                 fork=lambda before: self.continue_session(key, before),
             )
             conversation = await SessionConversation.open(journal, setting, self._tasks)
@@ -296,6 +300,7 @@ class Slipway(Shelf):
             case RunFinished():
                 self._live.pop(key, None)
                 self._tasks.start(self._settle(key, workspace_id), name="refresh the index")
+                self._tasks.start(asyncio.to_thread(self.ratios.save), name="save token ratios")
             case ToolFinished(state="error"):
                 # Perhaps the folder is gone: the list says so at once.
                 self._tasks.start(self.look_again([workspace_id]), name="look at a workspace")
@@ -390,6 +395,7 @@ class Slipway(Shelf):
             await self.close_conversation(key)
         left = [*await self._openings.close(seconds), *await self._tasks.close(seconds)]
         await self._mcp.close()
+        await asyncio.to_thread(self.ratios.save)
         await self.library.close()
         await self.manager.close_all()
         await self.places.close()

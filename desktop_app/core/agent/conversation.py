@@ -53,6 +53,8 @@ class SessionConversation(Answering, Compacting, Changing):
             setting.workspace,
             setting.agent.prompt,
             setting.agent.id,
+            setting.ratios,
+            setting.compaction,
         )
         self.room = Room(
             self.engine, self.outbox, workspace, setting.compaction, tasks, self._stream.emit

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from desktop_app.core.context.accounting import Accounting, Ratios, measured_input
+from desktop_app.core.context.accounting import Accounting, measured_input
 from desktop_app.core.context.build import Envelope, Prompt, PromptBuilder, compaction_part
 from desktop_app.core.context.compaction import check_fits
+from desktop_app.core.context.figures import HISTORY, CallCount
 from desktop_app.core.context.limits import resolve, window_from_error
+from desktop_app.core.context.ratios import Ratios
+from desktop_app.core.context.tokens import counter_of, load_ranks
 from desktop_app.core.context.types import Breakdown
 from desktop_app.core.errors import ModelError, SlipwayError
 from desktop_app.core.messages import Usage
@@ -24,6 +28,7 @@ from desktop_app.core.workspaces.base import Workspace
 
 from .closing import closing
 from .log import SessionLog
+from .policy import Policy
 from .toolbox import Toolbox
 
 logger = logging.getLogger(__name__)
@@ -42,6 +47,8 @@ class ContextEngine:
         workspace: Workspace,
         prompt: str,
         agent_id: str,
+        ratios: Ratios | None = None,
+        policy: Callable[[], Policy] = Policy,
     ) -> None:
         self.log = log
         self._model = model
@@ -50,8 +57,11 @@ class ContextEngine:
         self._system = prompt
         self._agent_id = agent_id
         self._builder = PromptBuilder()
-        self._ratios = Ratios()
-        self._accounts: dict[str, Accounting] = {}
+        self._ratios = ratios or Ratios()
+        self._policy = policy
+        self._refused: dict[str, int] = {}  # model -> the window that its provider's error named
+        self._calls: deque[CallCount] = deque(maxlen=HISTORY)
+        self._accounts: dict[tuple[object, ...], Accounting] = {}
         self.envelope = Envelope()
         self._sent: Prompt | None = None
         self.sent_gen = 0  # the compaction that the last call was made after
@@ -112,12 +122,19 @@ class ContextEngine:
     # -- the account -------------------------------------------------------------------------
 
     def account(self) -> Accounting:
-        info = self.model.info
-        mark = f"{info.id} {info.window} {info.max_output}"  # the person may correct a window
+        """The account with the model that answers now. Another one when the person corrects its
+        window or marks, or when its own tokenizer has been loaded."""
+        info, marks, counter = self.model.info, self._policy().marks, counter_of(self.model.info)
+        mark = (info.id, info.window, info.max_output, marks, counter.name)
         account = self._accounts.get(mark)
         if account is None:
-            account = Accounting(resolve(info), model=info.id, ratios=self._ratios)
-            self._accounts[mark] = account
+            account = self._accounts[mark] = Accounting(
+                resolve(info, error=self._refused.get(info.id), marks=marks),
+                model=info.id,
+                ratios=self._ratios,
+                counter=counter,
+                calls=self._calls,
+            )
         return account
 
     async def breakdown(self) -> Breakdown:
@@ -129,6 +146,7 @@ class ContextEngine:
             return await asyncio.to_thread(self._count)
 
     def _count(self) -> Breakdown:
+        load_ranks(self.model.info)
         account = self.account()
         breakdown = account.breakdown(self.prompt())
         self._counted = account
@@ -151,7 +169,9 @@ class ContextEngine:
         account = self.account()
         window = window_from_error(str(error.params.get("detail", "")))
         if window is not None and window < account.limits.window:
-            account.limits = resolve(self.model.info, error=window)
+            self._refused[self.model.info.id] = window
+            marks = self._policy().marks
+            account.limits = resolve(self.model.info, error=window, marks=marks)
         if self._sent is not None:
             account.overflowed(self._sent)
 

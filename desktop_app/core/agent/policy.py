@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from desktop_app.core.context.marks import DEFAULTS, CompactionSettings
+
 CompactionMode = Literal["automatic", "ask", "remind"]
 
 
@@ -12,10 +14,11 @@ CompactionMode = Literal["automatic", "ask", "remind"]
 class Policy:
     """At the alert mark a compaction is offered, with a draft at hand unless ``mode`` is "remind";
     at the danger mark it is done, unless the person switched that off (``at_danger``; "automatic"
-    is never without it)."""
+    is never without it). ``marks`` say where those are."""
 
     mode: CompactionMode = "automatic"
     at_danger: bool = True
+    marks: CompactionSettings = DEFAULTS
 
     @property
     def by_itself(self) -> bool:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
+from desktop_app.core.context.ratios import Ratios
 from desktop_app.core.mcp.manager import McpManager
 from desktop_app.core.models.base import ChatModel, ModelInfo
 from desktop_app.core.sessions.base import SessionKey
@@ -30,8 +31,8 @@ class Agent:
 class Setting:
     """Everything a conversation is opened with; ``models`` finds a model by id, ``infos`` what is
     known of it without loading it. ``sleep`` waits between two tries of a model call;
-    ``compaction`` is what the person set for it; ``fork`` makes a session of the records before one
-    of this one's, where that can be done."""
+    ``compaction`` is what the person set for it; ``ratios`` is what calls have taught of counting;
+    ``fork`` makes a session of the records before one of this one's, where that can be done."""
 
     agent: Agent
     workspace: Workspace
@@ -42,4 +43,5 @@ class Setting:
     infos: Callable[[str], ModelInfo] | None = None
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     compaction: Callable[[], Policy] = Policy
+    ratios: Ratios | None = None
     fork: Callable[[int], Awaitable[SessionKey]] | None = None

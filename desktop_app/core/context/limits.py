@@ -10,6 +10,7 @@ import re
 
 from desktop_app.core.models.base import LimitSource, ModelInfo
 
+from .marks import DEFAULTS, CompactionSettings
 from .types import Limits
 
 ASSUMED = 8192
@@ -55,14 +56,13 @@ def resolve(
     error: int | None = None,
     provider: int | None = None,
     catalogue: int | None = None,
-    alert: float = 0.65,
-    danger: float = 0.85,
-    target: float = 0.45,
+    marks: CompactionSettings = DEFAULTS,
 ) -> Limits:
-    """The limits of a model. Numbers under ``MIN_WINDOW`` say nothing; ``info`` speaks for the
+    """The limits of a model, with what the person set in ``marks`` (whose window is theirs as
+    ``user`` is). Numbers under ``MIN_WINDOW`` say nothing; ``info`` speaks for the
     source that it names."""
     said: dict[LimitSource, int | None] = {
-        "user": user,
+        "user": marks.window if user is None else user,
         "error": error,
         "provider": provider,
         "catalogue": catalogue,
@@ -83,7 +83,8 @@ def resolve(
         window=window,
         max_output=min(max_output, window),
         source=source,
-        alert=alert,
-        danger=danger,
-        target=target,
+        alert=marks.alert,
+        danger=marks.danger,
+        target=marks.target,
+        kept=marks.reserve,
     )

@@ -72,7 +72,7 @@ class Ratios:
         return self._known.setdefault(f"{model}|{counter}", TokenRatio())
 
     def to_json(self) -> dict[str, Any]:
-        return {k: [r.n, r.log_ratio, r.worst] for k, r in self._known.items() if r.n}
+        return {k: [r.n, r.log_ratio, r.worst] for k, r in [*self._known.items()] if r.n}
 
     def save(self) -> None:
         """Write what was learned since; blocking, atomic. A disk that refuses is logged: only

@@ -50,7 +50,8 @@ Trigger = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Marks of one model's window, in tokens. ``alert``, ``danger``, ``target`` are shares of W."""
+    """Marks of one model's window, in tokens. ``alert``, ``danger``, ``target`` are shares of W;
+    ``kept`` is a reserve that the person set."""
 
     window: int
     max_output: int
@@ -58,9 +59,12 @@ class Limits:
     alert: float = 0.65
     danger: float = 0.85
     target: float = 0.45
+    kept: int | None = None
 
     @property
     def reserve(self) -> int:
+        if self.kept is not None:
+            return min(self.kept, self.window // 2)
         return int(min(self.max_output, 16384, 0.2 * self.window))
 
     @property

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -198,6 +200,50 @@ def test_ratios_outlive_a_session_and_odd_entries_are_left_out() -> None:
     fresh = Accounting(LIMITS, model="m").breakdown(prompt)
     assert taught.total == pytest.approx(2 * fresh.total, rel=0.01)
     assert set(kept.to_json()) == set(ratios.to_json())
+
+
+def test_what_was_learned_is_there_at_the_next_start_and_a_broken_file_is_no_harm(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "data" / "token-ratios.json"
+    ratios = Ratios(file)
+    ratios.save()
+    assert not file.exists()  # nothing learned, nothing written
+    account = Accounting(LIMITS, model="m", ratios=ratios)
+    prompt = build(ENVELOPE, AgentState(context=[Msg.user("words " * 500)]))
+    account.observe(Usage(input_tokens=2 * account.breakdown(prompt).total), prompt)
+    ratios.save()
+    taught = Accounting(LIMITS, model="m", ratios=Ratios(file)).breakdown(prompt)
+    # Case 12: the gauge after a restart is what it was before, within 2 %.
+    assert taught.total == pytest.approx(account.breakdown(prompt).total, rel=0.02)
+    assert list(file.parent.iterdir()) == [file]  # written whole, nothing left beside it
+    for broken in ("{", "[]", '{"m|class-2": [1, NaN, 0], "x": [0, 0, 0], "y": [9e999, 0, 0]}'):
+        file.write_text(broken)
+        fresh = Ratios(file)
+        assert fresh.to_json() == {}
+        fresh.of("m", "c").learn(200, 100)
+        fresh.save()
+        assert set(Ratios(file).to_json()) == {"m|c"}
+
+
+@pytest.mark.parametrize("tokens", [-5, 0, 10**12])
+def test_a_count_that_cannot_be_is_passed_over(tokens: int) -> None:
+    account = Accounting(LIMITS)
+    prompt = build(ENVELOPE, AgentState(context=[Msg.user("words " * 500)]))
+    before = account.breakdown(prompt)
+    account.observe(Usage(input_tokens=tokens), prompt)
+    assert account.breakdown(prompt) == before
+
+
+def test_arguments_thinking_and_tools_are_counted() -> None:
+    """Case C2 (lobehub 14813): 100 kB of arguments and the definitions of tools left out."""
+    said = "find the late fee " * 6000
+    reply = Msg(name="agent", role="assistant", id="a")
+    reply.content = [ToolCallBlock(id="c", name="Write", input=json.dumps({"content": said}))]
+    state = AgentState(context=[Msg.user("write it"), reply])
+    told = Accounting(LIMITS).breakdown(build(ENVELOPE, state))
+    assert told.parts["assistant"] > 20_000
+    assert told.parts["tools"] > 0
 
 
 def test_a_refused_prompt_teaches_that_the_estimate_was_too_low() -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from desktop_app.core.context.limits import resolve, window_from_error
+from desktop_app.core.context.marks import CompactionSettings
 from desktop_app.core.context.types import Limits
 from desktop_app.core.models.base import ModelInfo
 
@@ -63,3 +66,39 @@ def test_marks_are_in_order_inside_the_window(window: int, output: int) -> None:
     assert 0 < limits.mark(limits.target) < limits.mark(limits.alert)
     assert limits.mark(limits.alert) < limits.mark(limits.danger) < limits.usable <= window
     assert limits.usable + limits.reserve <= window
+
+
+def test_marks_that_a_person_set_move_the_marks_and_the_reserve() -> None:
+    marks = CompactionSettings(alert=0.5, danger=0.7, target=0.3, window=50_000, reserve=2000)
+    limits = resolve(INFO, marks=marks)
+    assert (limits.window, limits.source, limits.reserve) == (50_000, "user", 2000)
+    assert limits.usable == 50_000 - 2000 - 1000
+    assert limits.mark(limits.alert) == limits.usable // 2
+    assert resolve(INFO, error=20_000, marks=marks).source == "error"
+    assert resolve(INFO, marks=CompactionSettings(reserve=10**9)).reserve == 64_000
+    assert CompactionSettings.from_json(marks.to_json()) == marks
+    assert CompactionSettings().to_json() == {}
+
+
+@pytest.mark.parametrize(
+    ("values", "problem"),
+    [
+        ({"alert": 0.9}, "danger"),  # the danger mark would be below it
+        ({"alert": 0.4}, "alert"),
+        ({"target": 0.01}, "target"),
+        ({"danger": 1.5}, "danger"),
+        ({"alert": float("nan")}, "alert"),
+        ({"window": 12}, "window"),
+        ({"reserve": -1}, "reserve"),
+    ],
+)
+def test_marks_that_make_no_sense_are_told_and_never_used(
+    values: dict[str, Any], problem: str
+) -> None:
+    assert CompactionSettings(**values).problem() == problem
+    assert CompactionSettings.from_json(values) == CompactionSettings()
+
+
+@pytest.mark.parametrize("value", [None, [], {"alert": "x", "window": True, "other": 1}])
+def test_odd_settings_are_the_defaults(value: Any) -> None:
+    assert CompactionSettings.from_json(value) == CompactionSettings()
