@@ -113,7 +113,7 @@ class ModelsDialog(Dialog):
         self.add_button(self.save, run=lambda: self._work(self._save()), default=True)
 
     def sizeHint(self) -> QSize:
-        return QSize(theme().px(820), theme().px(620))
+        return QSize(theme().px(820), theme().px(660))
 
     def retranslate(self) -> None:
         super().retranslate()

@@ -71,6 +71,7 @@ class ModelForm(QWidget):
         self.key = Field(lambda: tr("Key"))
         self.key.edit.setEchoMode(QLineEdit.EchoMode.Password)
         self.key_note = Label("", role="caption", tone="faint", wrap=True)
+        self.key_note.setMinimumHeight(theme().px(30))  # two lines: it comes after the dialog
         self._row(lambda: tr("Key"), self.key, self.key_note)
 
     def _build_model(self) -> None:

@@ -138,7 +138,7 @@ def test_the_longest_answer_is_the_usual_one_or_a_person_s(
         assert form.longest.edit.property("invalid")
     write(dialog, longest="2,000")
     qtbot.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: bool(library.models))
+    qtbot.waitUntil(lambda: "Saved" in dialog.told.text())
     assert library.models[0].max_output == 2000
     assert form.longest.text() == "2000", "what was set is shown again"
 
@@ -215,4 +215,7 @@ def test_in_both_languages_and_looks(
     assert dialog.form.name.text() == "Being written", "a list that changes leaves the fields alone"
     dialog.discover.setChecked(True)
     qtbot.waitUntil(lambda: names(dialog) == ["Sonnet", "llama3"])
+    qtbot.waitUntil(lambda: bool(dialog.form.key_note.text()))
+    key, other = dialog.form.key.edit, dialog.form.name.edit
+    qtbot.waitUntil(lambda: key.height() == other.height())  # a note that wraps cuts nothing off
     shot(dialog, f"models-{scheme}-{language}")
