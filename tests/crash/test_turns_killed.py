@@ -1,4 +1,5 @@
-"""kill -9 at any moment of a turn: of a stream, a tool, a compaction, a recovery.
+"""kill -9 at any moment of a turn: of a stream, a tool, a recovery; of a compaction by hand, by an
+accepted proposal, once more; of its undo, of an offload by hand.
 
 Afterwards: nothing that was acknowledged is lost, the journal folds to what the live state was,
 no unsafe operation started twice, at most the last second of text is gone, and what left the

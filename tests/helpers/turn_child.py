@@ -24,6 +24,9 @@ from pathlib import Path
 from typing import Any
 
 from desktop_app.core import events as ev
+from desktop_app.core.agent.conversation import SessionConversation
+from desktop_app.core.errors import ContextError
+from desktop_app.core.messages import ToolResultBlock
 from desktop_app.core.models.base import ModelRequest
 from desktop_app.core.models.scripted import Call, Delay, Say, ScriptedModel
 from desktop_app.core.sessions.sqlite import SqliteJournalStore
@@ -97,6 +100,32 @@ def model_for(rng: random.Random) -> ScriptedModel:
     return ScriptedModel([play], forever=True)
 
 
+async def change_the_past(talk: SessionConversation, rng: random.Random) -> None:
+    """One of the things that a person does with the context; some are refused, which is told."""
+    roll = rng.random()
+    results = [
+        block.id
+        for msg in talk.state.context
+        for block in msg.content
+        if isinstance(block, ToolResultBlock)
+    ]
+    try:
+        if roll < 0.3:
+            await collect(talk.compact())
+        elif roll < 0.5:
+            await talk.accept_compaction(await talk.propose_compaction("what is open"))
+        elif roll < 0.7:
+            await talk.undo_compaction()
+        elif roll < 0.8:
+            await collect(talk.compact_again("the numbers"))
+        elif results and roll < 0.9:
+            await talk.offload_now(rng.choice(results))
+        elif results:
+            await talk.pin(rng.choice(results), rng.random() < 0.7)
+    except ContextError as error:
+        say(f"refused {error.code}")
+
+
 async def work(root: Path, seed: int, store: SqliteJournalStore) -> None:
     rng = random.Random(seed)
     tools = [*builtin_tools(), Effect(root / "world", rng)]
@@ -121,7 +150,7 @@ async def work(root: Path, seed: int, store: SqliteJournalStore) -> None:
         else:
             await collect(talk.send(f"Do step {n} of {seed}. " + WORDS * rng.randrange(20)))
         if n % 3 == 2:
-            await collect(talk.compact())
+            await change_the_past(talk, rng)
 
 
 def main() -> None:

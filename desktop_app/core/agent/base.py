@@ -252,10 +252,16 @@ class Conversation(Protocol):
 
     async def pin(self, ref: str, pinned: bool = True) -> None:
         """Keep a message or a tool result (its id, a block's, an operation's) byte for byte through
-        every compaction, or not any more. ContextError ``context.not_live``."""
+        every compaction, or not any more; what has left comes back. ContextError
+        ``context.not_live`` for what this session never had."""
         ...
 
     async def unpin(self, ref: str) -> None: ...
+
+    async def whole_result(self, ref: str) -> str:
+        """A message, or a tool result as it was before it was shortened or left. ContextError
+        ``context.not_live``."""
+        ...
 
     async def offload_now(self, ref: str) -> CompactionRecord:
         """Take one tool result (or image) out of the prompt now; a line that says where it is

@@ -6,6 +6,7 @@ What happens by itself is ``room``.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from typing import Any
 
 from desktop_app.core import events as ev
 from desktop_app.core.context.compaction import Proposal
@@ -115,11 +116,23 @@ class Compacting(Driving):
 
     async def pin(self, ref: str, pinned: bool = True) -> None:
         self._check_writable()
+        body: dict[str, Any] = {"ref": ref, "pinned": pinned}
         if find(self.state, ref) is None:
-            raise ContextError("context.not_live", ref=ref)
-        await self.log.append(NewRecord("pin", {"ref": ref, "pinned": pinned}), draft=None)
+            entry = await self.past.find(ref)
+            if entry is None:
+                raise ContextError("context.not_live", ref=ref)
+            if pinned:
+                body |= {"text": entry.text, "who": entry.label or entry.who}
+        await self.log.append(NewRecord("pin", body), draft=None)
         self.room.drafts.drop("stale")
         self._stream.emit(ev.PinChanged(ref, pinned))
+        self._stream.emit(ev.ContextChanged(await self.engine.breakdown()))
 
     async def unpin(self, ref: str) -> None:
         await self.pin(ref, pinned=False)
+
+    async def whole_result(self, ref: str) -> str:
+        entry = await self.past.find(ref)
+        if entry is None:
+            raise ContextError("context.not_live", ref=ref)
+        return entry.text

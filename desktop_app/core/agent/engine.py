@@ -16,6 +16,7 @@ from desktop_app.core.context.accounting import Accounting, measured_input
 from desktop_app.core.context.build import Envelope, Prompt, PromptBuilder, compaction_part
 from desktop_app.core.context.compaction import check_fits
 from desktop_app.core.context.figures import HISTORY, CallCount
+from desktop_app.core.context.ingest import FEWEST, Allowance
 from desktop_app.core.context.limits import resolve, window_from_error
 from desktop_app.core.context.ratios import Ratios
 from desktop_app.core.context.tokens import counter_of, load_ranks
@@ -33,7 +34,8 @@ from .toolbox import Toolbox
 
 logger = logging.getLogger(__name__)
 
-RESULT_SHARE = 0.25  # of W that one turn's tool results may bring
+SHORT = 2_000  # characters: counted at once
+NOTE = 130  # tokens of the note that says where the whole result is
 
 
 class ContextEngine:
@@ -175,21 +177,28 @@ class ContextEngine:
         if self._sent is not None:
             account.overflowed(self._sent)
 
-    def result_budget(self, calls: int) -> int:
-        """Tokens that each of ``calls`` results of one turn may bring into the context."""
-        account = self.account()
-        breakdown = account.breakdown(self.prompt())
-        usable = breakdown.limits.usable
-        free = max(0, breakdown.limits.mark(breakdown.limits.danger) - breakdown.upper)
-        return max(256, int(min(usable * RESULT_SHARE, max(free, usable * 0.05)) / max(1, calls)))
+    def allowance(self, calls: int) -> Allowance:
+        """What the results of ``calls`` calls of one step may bring into the context."""
+        breakdown = self.account().breakdown(self.prompt())
+        limits = breakdown.limits
+        free = limits.mark(limits.danger) - breakdown.upper
+        return Allowance(limits, calls, free, self.log.now.guards.share)
 
-    async def bound(self, text: str, budget: int) -> Bounded:
-        """A result within its budget; long ones are cut in a thread."""
+    async def bound(self, text: str, allowance: Allowance) -> Bounded:
+        """A result within what is left for it; long ones are counted and cut in a thread."""
         account = self.account()
+        counter = account.pricer.texts.counter
 
         def count(piece: str) -> int:
-            return int(account.upper(account.pricer.texts.count(piece))) + 1
+            return int(account.upper(counter.count(piece))) + 1
 
-        if len(text) < 2000:
-            return bound(text, max_tokens=budget, count=count)
-        return await asyncio.to_thread(bound, text, max_tokens=budget, count=count)
+        def bounded(most: int) -> Bounded:
+            return bound(text, max_tokens=max(FEWEST, most - NOTE), count=count)
+
+        if len(text) < SHORT:
+            most = allowance.take(count(text))
+            return bound(text, max_chars=SHORT) if most is None else bounded(most)
+        most = allowance.take(await asyncio.to_thread(count, text))
+        if most is None:
+            return await asyncio.to_thread(bound, text, max_chars=len(text) + 1)
+        return await asyncio.to_thread(bounded, most)

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, cast
 
 from desktop_app.core import events as ev
+from desktop_app.core.context.ingest import Allowance
 from desktop_app.core.messages import TextBlock, ToolCallBlock, ToolResultBlock
 from desktop_app.core.sessions.base import NewRecord, OpState, OpUpdate
 from desktop_app.core.tools.base import ToolOutcome
@@ -51,8 +52,11 @@ class Executor:
         call = plan.call
         return OpUpdate(plan.op_id, state, call.name, call.id, plan.effect, plan.args_sha, attempt)
 
-    async def run(self, reply_id: str, batch: Sequence[Planned]) -> None:
-        """Run a batch together. A cancellation leaves the results that are there."""
+    async def run(
+        self, reply_id: str, batch: Sequence[Planned], allowance: Allowance | None = None
+    ) -> None:
+        """Run a batch together. ``allowance`` is what the results of the step may bring, where it
+        is not this batch alone. A cancellation leaves the results that are there."""
         live = [p for p in batch if p.outcome is None]
         if live:
             # One commit for the batch's intents, synced before any tool body starts.
@@ -61,7 +65,7 @@ class Executor:
             if plan.by != "person" and plan.outcome is None:
                 self.emit(ev.ApprovalDecided(reply_id, plan.op_id, True, plan.by))
             self.emit(ev.ToolStarted(reply_id, plan.op_id))
-        budget = self.engine.result_budget(len(batch))
+        budget = allowance or self.engine.allowance(len(batch))
         if len(batch) == 1:
             await self._one(reply_id, batch[0], budget)
             return
@@ -69,7 +73,7 @@ class Executor:
             for plan in batch:
                 group.create_task(self._one(reply_id, plan, budget), name=f"tool {plan.op_id}")
 
-    async def _one(self, reply_id: str, plan: Planned, budget: int) -> None:
+    async def _one(self, reply_id: str, plan: Planned, budget: Allowance) -> None:
         before = self._tasks()
         outcome, seconds = await self.toolbox.run(plan)
         await self.finish(reply_id, plan, outcome, seconds, budget, before)
@@ -80,7 +84,7 @@ class Executor:
         plan: Planned,
         outcome: ToolOutcome,
         seconds: float,
-        budget: int,
+        budget: Allowance,
         before: list[dict[str, Any]] | None = None,
     ) -> None:
         """Bound the result, journal it with its operation, tell the world."""
@@ -88,6 +92,7 @@ class Executor:
         whole = outcome.raw if outcome.raw is not None else None
         records: list[NewRecord] = []
         path: str | None = None
+        blob = ""
         text = bounded.text
         size = len(outcome.text)
         async with self._commit:
@@ -95,9 +100,9 @@ class Executor:
                 data = whole if whole is not None else outcome.text.encode("utf-8", "replace")
                 size = len(data)
                 staged = await self._stage(plan.call.id, data)
-                path = staged.path
+                path, blob = staged.path, staged.blob
                 records.extend(staged.records)
-                text += _whole_note(path, size)
+                text += _whole_note(path, size, plan.op_id)
             block = self._block(plan, outcome, text, path, size)
             body: dict[str, Any] = {
                 "reply_id": reply_id,
@@ -106,6 +111,7 @@ class Executor:
                 "seconds": round(seconds, 3),
                 "offload": path,
                 "whole_bytes": size,
+                "blob": blob,
                 "read": _read_versions(outcome),
             }
             if (groups := ours(outcome).get("groups")) is not None:
@@ -150,7 +156,7 @@ class Executor:
     async def answer(self, reply_id: str, call: ToolCallBlock, outcome: ToolOutcome) -> None:
         """The result of a call that a person (or another program) answered."""
         plan = Planned(call, op_of(call), {}, "answered", "read", outcome, by="person")
-        await self.finish(reply_id, plan, outcome, 0.0, self.engine.result_budget(1))
+        await self.finish(reply_id, plan, outcome, 0.0, self.engine.allowance(1))
 
     async def close_open(self, reply_id: str, state: str) -> None:
         """Give every open call of the reply a result that says why there is none."""
@@ -214,11 +220,11 @@ def result_block(call: ToolCallBlock, text: str, state: str) -> ToolResultBlock:
     )
 
 
-def _whole_note(path: str, size: int) -> str:
+def _whole_note(path: str, size: int, op_id: str) -> str:
     return (
         f"\n<system-reminder>This result was too long for the context window. The whole result "
-        f"({size:,} bytes) is in {path}; read it with Read or search it with Grep."
-        "</system-reminder>"
+        f"({size:,} bytes) is in {path}; read it with Read, search it with Grep, or use "
+        f"context_read with ref {op_id!r}.</system-reminder>"
     )
 
 

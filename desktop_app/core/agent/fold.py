@@ -8,11 +8,11 @@ same state, field for field (invariant 7).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from desktop_app.core.context.applying import apply, failed_record, record_from, undo, with_part
-from desktop_app.core.context.build import compaction_part, slipway
+from desktop_app.core.context.build import slipway
+from desktop_app.core.context.guards import Guards
 from desktop_app.core.context.types import CompactionRecord
 from desktop_app.core.messages import (
     AnyBlock,
@@ -25,7 +25,8 @@ from desktop_app.core.sessions.base import Record
 from desktop_app.core.state import AgentState, PermissionContext, Task, TasksContext
 from desktop_app.core.tools.background import Command, Ending
 
-from .finding import find, op_of
+from .finding import op_of
+from .fold_compaction import COMPACTION_HANDLERS, add_cost
 
 
 @dataclass(slots=True)
@@ -51,6 +52,7 @@ class Folded:
     waiting: dict[str, Waiting] = field(default_factory=dict[str, Waiting])
     decided: dict[str, bool] = field(default_factory=dict[str, bool])
     log: list[CompactionRecord] = field(default_factory=list[CompactionRecord])  # every compaction
+    guards: Guards = field(default_factory=Guards)
     undo_blobs: dict[int, str] = field(default_factory=dict[int, str])
     files: dict[str, str] = field(default_factory=dict[str, str])
     attempts: dict[str, int] = field(default_factory=dict[str, int])
@@ -151,34 +153,12 @@ def _request(now: Folded, body: dict[str, Any]) -> None:
     now.state.reply_context.reply_id = now.open_reply
     now.state.reply_context.cur_iter = int(body["iteration"])
     now.model = str(body.get("model") or now.model)
-
-
-def _add_cost(now: Folded, cost: Any) -> None:
-    if isinstance(cost, int | float):
-        now.cost = (now.cost or 0.0) + cost
-        now.turn_cost = (now.turn_cost or 0.0) + cost
-
-
-def _spent(now: Folded, body: dict[str, Any]) -> None:
-    _add_cost(now, body.get("cost"))
-
-
-def _pin(now: Folded, body: dict[str, Any]) -> None:
-    """Marks are beside the text: what was built of the message stays as it is."""
-    found = find(now.state, str(body["ref"]))
-    if found is None:
-        return
-    msg, block = found
-    holder = block if isinstance(block, ToolResultBlock) else msg
-    ours: Any = holder.metadata.get("slipway")
-    part: dict[str, Any] = {**ours} if isinstance(ours, dict) else {}  # pyright: ignore[reportUnknownArgumentType]
-    part["pinned"] = bool(body["pinned"])
-    holder.metadata["slipway"] = part
+    now.guards = now.guards.called()
 
 
 def _assistant(now: Folded, body: dict[str, Any]) -> None:
     usage = body.get("usage")
-    _add_cost(now, body.get("cost"))
+    add_cost(now, body.get("cost"))
     msg = Msg.model_validate(
         {"name": body.get("name") or "assistant", "role": "assistant", "content": body["blocks"]}
     )
@@ -302,48 +282,6 @@ def _replaced(now: Folded, body: dict[str, Any]) -> None:
     now.waiting.clear()
 
 
-def _compaction(now: Folded, body: dict[str, Any]) -> None:
-    record = record_from(body)
-    record = replace(record, seq=now.head, id=record.id or f"gen-{record.gen}")
-    now.state = apply(record, now.state)
-    # What the log keeps of it is short; the whole record is in the journal.
-    masks = [{"message": m["message"], "block": m["block"]} for m in record.masks]
-    now.log.append(replace(record, ledger={}, masks=masks, undo={}))
-    if not record.drafted:
-        _add_cost(now, record.cost)
-    if sha := body.get("undo_blob"):
-        now.undo_blobs[record.gen] = str(sha)
-
-
-def _at(now: Folded, gen: Any) -> int | None:
-    """The place in the log of the newest compaction of that number that holds."""
-    for at in range(len(now.log) - 1, -1, -1):
-        if now.log[at].gen == int(gen) and now.log[at].status == "committed":
-            return at
-    return None
-
-
-def _undone(now: Folded, body: dict[str, Any]) -> None:
-    if (at := _at(now, body["gen"])) is not None:
-        now.state = undo(replace(now.log[at], undo=body["undo"]), now.state)
-        now.undo_blobs.pop(int(body["gen"]), None)
-        now.log[at] = replace(now.log[at], status="undone")
-
-
-def _measured(now: Folded, body: dict[str, Any]) -> None:
-    if (at := _at(now, body["gen"])) is not None:
-        now.log[at] = replace(now.log[at], measured=int(body["after"]))
-
-
-def _held(now: Folded, body: dict[str, Any]) -> None:
-    part = {**compaction_part(now.state), "held": str(body["trigger"])}
-    now.state = now.state.model_copy(update={"middle_context": with_part(now.state, part)})
-
-
-def _failed(now: Folded, body: dict[str, Any]) -> None:
-    now.log.append(replace(failed_record(body), seq=now.head))
-
-
 def _recovered(now: Folded, body: dict[str, Any]) -> None:
     for op in body.get("ops") or ():
         if op.get("outcome") == "again":
@@ -353,14 +291,12 @@ def _recovered(now: Folded, body: dict[str, Any]) -> None:
 
 def _request_answered(now: Folded, body: dict[str, Any]) -> None:
     """A model that answered a server costs as any call does."""
-    cost = body.get("cost")
-    if isinstance(cost, int | float):
-        now.cost = (now.cost or 0.0) + cost
-        now.turn_cost = (now.turn_cost or 0.0) + cost
+    add_cost(now, body.get("cost"))
 
 
 def _model(now: Folded, body: dict[str, Any]) -> None:
     now.model = str(body["model"])
+    now.guards = now.guards.acted()
 
 
 def _tools_off(now: Folded, body: dict[str, Any]) -> None:
@@ -369,6 +305,7 @@ def _tools_off(now: Folded, body: dict[str, Any]) -> None:
 
 
 _HANDLERS: dict[str, Callable[[Folded, dict[str, Any]], None]] = {
+    **COMPACTION_HANDLERS,
     "session.created": _created,
     "user.message": _user,
     "model.request": _request,
@@ -386,13 +323,6 @@ _HANDLERS: dict[str, Callable[[Folded, dict[str, Any]], None]] = {
     "title": _title,
     "model": _model,
     "recovered": _recovered,
-    "compaction": _compaction,
-    "compaction.undone": _undone,
-    "compaction.measured": _measured,
-    "compaction.failed": _failed,
-    "compaction.held": _held,
-    "spent": _spent,
-    "pin": _pin,
     "state.replaced": _replaced,
     "tools.off": _tools_off,
 }

@@ -229,6 +229,9 @@ class ForeignConversation:
     async def unpin(self, ref: str) -> None:
         raise self._refuse()
 
+    async def whole_result(self, ref: str) -> str:
+        raise self._refuse()
+
     async def offload_now(self, ref: str) -> CompactionRecord:
         raise self._refuse()
 

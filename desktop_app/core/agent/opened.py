@@ -23,6 +23,8 @@ from .engine import ContextEngine
 from .execute import Executor
 from .groups import ToolGroups, off_tools
 from .log import SessionLog
+from .past import Past
+from .recall import recall_tools
 from .recovery import Recovered
 from .requests import Answered, Request, Requests
 from .room import Room
@@ -52,8 +54,9 @@ class Opened:
             lambda: self._stream.running,
             self.recount,
         )
+        self.past = Past(journal)
         groups = ToolGroups(
-            setting.tools,
+            [*setting.tools, *recall_tools(self.past)],
             self._servers.tools,
             lambda: self.state.tool_context.activated_groups,
             lambda: off_tools(self.state),

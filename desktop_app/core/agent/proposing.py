@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from desktop_app.core.context.applying import record_body
+from desktop_app.core.context.build import slipway
 from desktop_app.core.context.compaction import Compactor, Proposal
 from desktop_app.core.context.items import images_out, result_out
 from desktop_app.core.context.types import Breakdown, Choices, CompactionRecord, Trigger
@@ -74,7 +75,7 @@ class Proposals:
             masks = images_out(state.context, place, at, where, inner)
         else:
             pricer = engine.account().pricer
-            if isinstance(block, ToolResultBlock):
+            if isinstance(block, ToolResultBlock) and not slipway(block.metadata).get("offload"):
                 kept = await self._outbox.stage_tool_result(state.session_id, block)
                 staged, where = kept.records, kept.path
             masks = [result_out(state.context, place, at, pricer, where)]
@@ -102,6 +103,8 @@ class Proposals:
         ref = await self._log.journal.put_blob(await asyncio.to_thread(dump))
         body = record_body(replace(record, undo={}))
         body["undo_blob"] = ref.sha256
+        before, after = proposal.before, proposal.after
+        body["upper"] = [before.upper, after.upper, after.limits.usable]  # for the guards
         return body
 
     async def way_back(self, record: CompactionRecord) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from desktop_app.core.context.applying import apply, undo
 from desktop_app.core.context.build import build
 from desktop_app.core.context.compaction import Proposal, check_fits, decide
 from desktop_app.core.context.fitting import brought_up, still_fits
+from desktop_app.core.context.guards import refills
 from desktop_app.core.context.types import Breakdown, Choices, CompactionRecord, Trigger
 from desktop_app.core.errors import ContextError, ModelError, SlipwayError
 from desktop_app.core.ids import new_id, now_us
@@ -36,7 +37,6 @@ from .proposing import Proposals
 logger = logging.getLogger(__name__)
 
 Emit = Callable[[ev.Event], None]
-AGAIN = 0.05  # of W: so much must have come before what failed is tried again by itself
 
 
 class Room:
@@ -58,7 +58,7 @@ class Room:
         self._policy = policy
         self._emit = emit
         self._offered = False
-        self._failed_at = 0  # upper estimate at which one that was begun by itself failed
+        self._told = False  # that automatic compaction pauses
         self._changing = asyncio.Lock()  # one change of the past at a time
         self._queued: tuple[Proposal, asyncio.Future[CompactionRecord]] | None = None
         self.trigger: Trigger | None = "resume"
@@ -80,20 +80,31 @@ class Room:
             self.drafts.drop("below")
         elif choice == "offer" or not self._policy().by_itself:
             self._offer(breakdown)
-        elif self._worth_a_try(breakdown):
-            await self.compact(self._why(breakdown))
+        else:
+            await self._by_itself(breakdown)
         self.trigger = None
+
+    async def _by_itself(self, breakdown: Breakdown) -> None:
+        """Unless the guards hold it back: then the world is told once who fills the window."""
+        why, usable = self._why(breakdown), breakdown.limits.usable
+        guards = self.log.now.guards
+        if guards.allows(why, breakdown.upper, usable):
+            self._told = False
+            await self.compact(why)
+        elif not self._told:
+            self._told = True
+            most = refills(breakdown)
+            params = {
+                "why": guards.paused or "breaker",
+                "label": most.label if most is not None else "",
+                "tokens": most.tokens if most is not None else 0,
+            }
+            self._emit(ev.Notice("compaction.paused", params))
 
     def _why(self, breakdown: Breakdown) -> Trigger:
         if self.trigger is not None:
             return self.trigger
         return "oversize" if breakdown.upper > breakdown.limits.usable else "danger"
-
-    def _worth_a_try(self, breakdown: Breakdown) -> bool:
-        """One that failed is not begun again at once, while the next call still fits."""
-        if breakdown.upper > breakdown.limits.usable or not self._failed_at:
-            return True
-        return abs(breakdown.upper - self._failed_at) >= AGAIN * breakdown.limits.usable
 
     def _offer(self, breakdown: Breakdown) -> None:
         if not self._offered:
@@ -154,13 +165,14 @@ class Room:
     async def _failed(
         self, trigger: Trigger, error: SlipwayError, before: Breakdown, seconds: float
     ) -> None:
-        self._failed_at = before.upper
         body = {
             "id": new_id(),
             "trigger": trigger,
             "code": error.code,
             "params": error.params,
             "before": before.total,
+            "upper": before.upper,
+            "usable": before.limits.usable,
             "seconds": round(seconds, 3),
             "ts_us": now_us(),
         }
@@ -222,7 +234,7 @@ class Room:
         return kept.records
 
     async def _done(self, proposal: Proposal, record: CompactionRecord) -> None:
-        self._offered, self._failed_at = False, 0
+        self._offered = False
         self.drafts.drop("done" if self.drafts.ready is proposal else "stale")
         self._emit(ev.CompactionFinished(record))
         self._emit(ev.ContextChanged(await self.engine.breakdown()))

@@ -288,17 +288,19 @@ class Turn:
         self.emit(ev.RunParked(self.reply_id, tuple(self.p.log.now.waiting)))
 
     async def _execute(self, plans: Sequence[Planned]) -> None:
-        """In order; neighbours that are safe beside each other run together."""
+        """In order; neighbours that are safe beside each other run together. All of a step share
+        what its results may bring into the context."""
+        allowance = self.p.engine.allowance(len(plans))
         batch: list[Planned] = []
         for plan in [*plans, None]:
             if plan is not None and self.p.toolbox.concurrent(plan):
                 batch.append(plan)
                 continue
             if batch:
-                await self.p.executor.run(self.reply_id, batch)
+                await self.p.executor.run(self.reply_id, batch, allowance)
                 batch = []
             if plan is not None:
-                await self.p.executor.run(self.reply_id, [plan])
+                await self.p.executor.run(self.reply_id, [plan], allowance)
         self.emit(ev.ContextChanged(await self.p.engine.breakdown()))
 
     # -- ends ------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ import logging
 from typing import Any
 
 from desktop_app.core.context.applying import record_from
+from desktop_app.core.context.guards import Guards
 from desktop_app.core.state import AgentState
 from desktop_app.core.tools.background import Command, Ending
 
@@ -19,7 +20,7 @@ from .fold import Folded, Waiting
 
 logger = logging.getLogger(__name__)
 
-VERSION = 3  # of what a record means to the fold: raise it when a handler changes
+VERSION = 5  # of what a record means to the fold: raise it when a handler changes
 EVERY = 200  # records between two snapshots
 
 
@@ -30,6 +31,7 @@ def dump(now: Folded) -> bytes:
         "state": json.loads(now.state.to_json()),
         "waiting": [dataclasses.asdict(w) for w in now.waiting.values()],
         "commands": [dataclasses.asdict(c) for c in now.commands.values()],
+        "guards": now.guards.to_body(),
         "log": [dataclasses.asdict(c) for c in now.log],
         "undo_blobs": [[gen, sha] for gen, sha in now.undo_blobs.items()],
     }
@@ -66,6 +68,7 @@ def load(data: bytes, seq: int) -> Folded | None:
             setattr(now, name, body[name])
         now.waiting = {w["op_id"]: Waiting(**w) for w in body["waiting"]}
         now.commands = {c["id"]: _command(c) for c in body["commands"]}
+        now.guards = Guards.from_body(body["guards"])
         now.log = [record_from(c) for c in body["log"]]
         now.undo_blobs = {int(gen): str(sha) for gen, sha in body["undo_blobs"]}
     except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -177,6 +177,11 @@ def _tail(state: AgentState, part: dict[str, Any], shown: bool) -> list[Msg]:
     return [*tail, made("tasks", text, of="open-tasks")]
 
 
+def _tail_of(state: AgentState) -> tuple[Any, ...]:
+    """What the tail is made from."""
+    return task_lines(open_tasks(state)), compaction_part(state).get("later")
+
+
 def _later_pins(part: Mapping[str, Any]) -> list[Msg]:
     """What the person pinned after it had left, until the next compaction takes it in."""
     texts = [str(e["text"]) for e in part.get("later", ()) if e.get("on")]
@@ -212,7 +217,7 @@ class PromptBuilder:
         # The newest prompt, and what it was built from.
         self._prompt: Prompt | None = None
         self._live: list[AnyBlock] = []  # of the last message
-        self._task_lines: list[str] = []
+        self._tail_of: tuple[Any, ...] = ()
 
     def build(self, envelope: Envelope, state: AgentState) -> Prompt:
         part = compaction_part(state)
@@ -239,7 +244,7 @@ class PromptBuilder:
             epoch=self._epoch,
         )
         self._live = list(context[-1].content) if self._partial is not None else []
-        self._task_lines = task_lines(open_tasks(state))
+        self._tail_of = _tail_of(state)
         return self._prompt
 
     def _again(self, envelope: Envelope, state: AgentState) -> Prompt | None:
@@ -252,7 +257,7 @@ class PromptBuilder:
         now = context[-1].content if self._partial is not None else []
         if len(now) != len(self._live) or not all(map(is_, self._live, now)):
             return None
-        return prompt if task_lines(open_tasks(state)) == self._task_lines else None
+        return prompt if _tail_of(state) == self._tail_of else None
 
     def _still_there(self, context: list[Msg]) -> bool:
         count = len(self._sources)

@@ -16,12 +16,38 @@ from .types import Limits
 
 RESULT = 0.08  # of W, and never more than RESULT_MOST
 RESULT_MOST = 12_000
+RESULT_LEAST = 4_000  # on small windows, while that is no more than all may bring
 BATCH = 0.25  # of W: all results of one step together
+NARROW = 0.05  # of W: what they may bring even where the window is nearly full
+FEWEST = 100  # tokens of any one: less tells nothing
 
 
 def result_limit(limits: Limits) -> int:
     """Tokens that one result may bring."""
-    return max(1, int(min(RESULT * limits.usable, RESULT_MOST)))
+    least = min(RESULT_LEAST, BATCH * limits.usable)
+    return max(1, int(min(max(RESULT * limits.usable, least), RESULT_MOST)))
+
+
+class Allowance:
+    """What the ``count`` results of one step may bring, given out as they come: each is kept as
+    soon as it is there, so none waits for the others. What one leaves, the next may have.
+
+    ``free`` tokens are left in the window; ``share`` is what a result may have of its usual room.
+    """
+
+    def __init__(self, limits: Limits, count: int, free: float, share: float = 1.0) -> None:
+        usable = limits.usable
+        self._each = result_limit(limits) * share
+        self._left = min(BATCH * usable, max(free, NARROW * usable))
+        self._count = max(1, count)
+
+    def take(self, size: float) -> int | None:
+        """To how many tokens a result of ``size`` (by the upper estimate) must be bounded; None
+        where it may stay whole."""
+        most = max(FEWEST, min(self._each, self._left / max(1, self._count)))
+        self._count -= 1
+        self._left = max(0.0, self._left - min(size, most))
+        return None if size <= most else int(most)
 
 
 def allowances(sizes: Sequence[float], limits: Limits) -> list[int | None]:

@@ -52,12 +52,14 @@ class Target(Protocol):
 @dataclass(frozen=True, slots=True)
 class Staged:
     """``records`` go into the transaction that takes the content out of the context (the payloads'
-    before the one that refers to them). ``path`` is what the agent will find, as it sees it."""
+    before the one that refers to them). ``path`` is what the agent will find, as it sees it;
+    ``blob`` has the bytes beside the journal."""
 
     records: tuple[NewRecord, ...]
     path: str
     bytes: int
     block: DataBlock | None = None
+    blob: str = ""
 
 
 @dataclass(slots=True)
@@ -174,7 +176,8 @@ class Outbox:
             for payload in payloads
         ]
         records.append(await self._record(kind, session_id, path, data, count))
-        return Staged(tuple(records), self._workspace.visible(path), len(data))
+        blob = str(records[-1].body["blob"])
+        return Staged(tuple(records), self._workspace.visible(path), len(data), blob=blob)
 
     async def _record(
         self, kind: Kind, session_id: str, path: str, data: bytes, count: int

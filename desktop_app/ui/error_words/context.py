@@ -15,6 +15,18 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         mark("Undo the newest one first, or branch from before it."),
         "",
     ),
+    "compaction.paused": (
+        mark("Compaction pauses"),
+        mark("The window fills again at once; {label} takes most of it, {tokens} tokens."),
+        mark("Take it out of the prompt, or compact yourself."),
+        "compact",
+    ),
+    "context.no_ref": (
+        mark("Nothing of that name"),
+        mark("“{ref}” is not in this conversation."),
+        "",
+        "",
+    ),
     "compaction.stale": (
         mark("The proposal is out of date"),
         mark("The conversation has changed since it was made. Nothing was changed by it."),

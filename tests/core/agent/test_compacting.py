@@ -180,7 +180,7 @@ async def test_a_pinned_result_comes_through_whole(bench: Bench) -> None:
     heard: list[ev.Event] = []
     c.listen(heard.append)
     await c.pin(result.id)
-    assert heard[-1] == ev.PinChanged(result.id, True)
+    assert of(heard, ev.PinChanged) == [ev.PinChanged(result.id, True)]
     assert prompt(c) == shown, "a pin alone changes no byte of the prompt"
     await c.accept_compaction(await c.propose_compaction())
     assert result.text() in c.state.summary
@@ -203,7 +203,8 @@ async def test_one_result_is_offloaded_now_and_taken_back(bench: Bench) -> None:
     assert "the whole result is in .slipway/sessions/s1/tool_result-call-1.txt" in changed[0][1]
     await c.outbox.deliver()
     file = bench.folder / ".slipway/sessions/s1/tool_result-call-1.txt"
-    assert file.read_text() == result.text()
+    assert file.read_text() == (await c.whole_result(result.id))
+    assert file.read_text().count("\n") >= 899, "all of it, not what the model saw"
     with pytest.raises(ContextError, match=r"context\.nothing_to_offload"):
         await c.offload_now(result.id)
     await c.undo_compaction()
@@ -223,4 +224,26 @@ async def test_a_branch_from_before_a_compaction_is_the_former_conversation(
     record = await c.accept_compaction(await c.propose_compaction())
     with pytest.raises(SessionError, match=r"session\.no_fork"):
         await c.fork_before_compaction(record.id)
+    await c.close()
+
+
+async def test_what_left_is_pinned_again_and_unpinned(bench: Bench) -> None:
+    c = await bench.open()
+    await fill(c, 4)
+    first = c.state.context[0].id
+    words = c.state.context[0].text()
+    await c.accept_compaction(await c.propose_compaction())
+    before = prompt(c)
+    await c.pin(first)
+    assert prompt(c)[: len(before)] == before, "what was sent stays as it is"
+    assert words in prompt(c)[-1]
+    await collect(c.send("Go on."))
+    await c.accept_compaction(await c.propose_compaction())
+    assert f"# Pinned by the person, written by: user\n{words}" in c.state.summary
+    assert await replayed(c)
+    await c.unpin(first)
+    await collect(c.send("And on."))
+    await c.accept_compaction(await c.propose_compaction())
+    assert "# Pinned by the person" not in c.state.summary
+    assert await replayed(c)
     await c.close()
