@@ -140,7 +140,9 @@ class Slipway(Shelf):
         """The MCP servers of a session. What a container declares never runs on this computer."""
         if workspace.info.backend != "local":
             return None
-        return McpManager(workspace, self._mcp, key.agent_id, key.session_id)
+        return McpManager(
+            workspace, self._mcp, key.agent_id, key.session_id, secrets=self.library.secrets
+        )
 
     async def placement(self, key: SessionKey) -> Placement:
         """Where a session belongs; KeyError when it is not known."""

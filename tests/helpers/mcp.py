@@ -117,10 +117,10 @@ def free_port() -> int:
 
 
 @asynccontextmanager
-async def serving(kind: str, port: int):
-    """``plain.py`` as an HTTP server."""
+async def serving(kind: str, port: int, file: str = "plain.py", more: str = ""):
+    """A server over HTTP: ``plain.py`` of a kind and port, or another with its own arguments."""
     process = await asyncio.create_subprocess_exec(
-        *command("plain.py", kind, str(port)),
+        *command(file, kind, more or str(port)),
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.DEVNULL,
     )

@@ -16,11 +16,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from desktop_app.core.errors import ToolFailure
+from desktop_app.core.secrets import Place, Secrets
 from desktop_app.core.tools.base import ToolOutcome
 
 from .asking import Asking
 from .asks import Asker
 from .calling import Call, Progress, make_call
+from .listing import RemoteTool, list_tools
+from .oauth import SECONDS, OAuth, SignIn, Storage, secret_name
 from .reasons import reason_of
 from .ring import Ring
 from .runner import Runner
@@ -34,7 +37,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 State = Literal["off", "starting", "ok", "waiting", "failed", "stopped"]
-PAGES = 200  # a listing that goes on after this many pages is cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,22 +52,11 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class RemoteTool:
-    """A tool as the server lists it."""
-
-    name: str
-    description: str
-    schema: dict[str, Any] = field(repr=False)
-    read_only: bool = False
-    idempotent: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Status:
     """How a server is. ``code`` says why it is not ``ok`` (or what is wrong although it is);
     ``bad`` are listed tools that cannot be used, with a code that says why. ``retry`` is the pause
     before the next try, in seconds. ``knows_folder``: it asked for its roots and was told the
-    working directory."""
+    working directory. ``signed_in``: where the tokens lie that it was given."""
 
     state: State = "off"
     code: str = ""
@@ -75,6 +66,7 @@ class Status:
     version: str = ""
     retry: float = 0.0
     knows_folder: bool = False
+    signed_in: Place | None = None
 
 
 class Connection:
@@ -89,6 +81,7 @@ class Connection:
         on_change: Callable[[Status], None],
         limits: Limits | None = None,
         ask: Asker | None = None,
+        secrets: Secrets | None = None,
     ) -> None:
         self.spec = spec
         self.status = Status()
@@ -99,6 +92,8 @@ class Connection:
         self._on_change = on_change
         self._limits = limits or Limits()
         self._home = asyncio.get_running_loop()
+        self._secrets = secrets or Secrets(lambda: None)
+        self._signing: SignIn | None = None
         self._asking = Asking(spec.name, self._home, ask, self.ring.note)
         self._work: concurrent.futures.Future[None] | None = None
         # of the runner's loop from here on
@@ -109,6 +104,7 @@ class Connection:
         self._wire: Wire | None = None
         self._task: asyncio.Task[Any] | None = None
         self._stopping = False
+        self._oauth: OAuth | None = None
 
     # -- from the program's loop ---------------------------------------------------------------
 
@@ -125,6 +121,20 @@ class Connection:
             self.start()
         else:
             self._runner.post(self._kick)
+
+    def sign_in(self, how: SignIn) -> None:
+        """Connect anew, and ask the person to sign in when the server wants it."""
+        self._signing = how
+        self.restart()
+
+    def cancel_sign_in(self) -> None:
+        """Give up waiting for the person; the server is ``failed`` until somebody signs in."""
+        self._runner.post(self._cancel_signing)
+
+    async def sign_out(self) -> None:
+        """Forget the tokens, and connect without."""
+        await self._secrets.remove(secret_name(self.spec.url))
+        self.restart()
 
     async def stop(self) -> None:
         """End the server: its input is closed, then its process tree is killed."""
@@ -190,6 +200,10 @@ class Connection:
         if self._now.state == "ok" and self._wire is not None:
             self._wire.end()
 
+    def _cancel_signing(self) -> None:
+        if self._oauth is not None:
+            self._oauth.cancel()
+
     def _cancel_supervisor(self) -> None:
         self._stopping = True
         if self._task is not None:
@@ -231,20 +245,33 @@ class Connection:
 
     async def _live(self, wire: Wire) -> None:
         """Connect, list, and stay until the other side ends."""
-        from mcp import Client
-
         quiet()
         path = await login_path() if self.spec.transport == "stdio" else ""
+        seconds = self._limits.start + (SECONDS if self._signing is not None else 0)
+        try:
+            await self._connected(wire, path, seconds)
+        finally:
+            if self._oauth is not None:
+                await self._oauth.settle()
+                self._oauth = None
+
+    async def _connected(self, wire: Wire, path: str, seconds: float) -> None:
+        from mcp import Client
+
+        auth = await self._authorization(wire)
         client = Client(
-            transport(self.spec, wire, self._cwd, path),
+            transport(self.spec, wire, self._cwd, path, auth),
             list_roots_callback=self._roots,
             message_handler=self._heard,
             client_info=_ourselves(),
             cache=None,
             **self._asking.callbacks(),
         )
-        async with asyncio.timeout(self._limits.start) as limit:
+        async with asyncio.timeout(seconds) as limit:
             async with client:
+                if self._oauth is not None:
+                    await self._oauth.settle()
+                    self._set(signed_in=self._oauth.place)
                 await self._list(client, wire)
                 self._client = client
                 limit.reschedule(None)
@@ -253,6 +280,24 @@ class Connection:
                     await self._stay(client, wire)
                     listening.cancel()
                 self._client = None
+
+    async def _authorization(self, wire: Wire) -> Any:
+        """What signs requests, when there are tokens or the person is to sign in; None without.
+        A declaration with an ``Authorization`` of its own is left alone."""
+        signing, self._signing = self._signing, None
+        keyed = any(name.lower() == "authorization" for name in self.spec.headers)
+        if self.spec.transport == "stdio" or keyed:
+            return None
+        storage = Storage(self._secrets, secret_name(self.spec.url))
+        await storage.load()
+        if storage.kept.tokens is None and signing is None:
+            self._set(signed_in=None)
+            return None
+        self._oauth = OAuth(self.spec.url, storage, wire, signing, self._visited)
+        return await self._oauth.auth(self._home)
+
+    def _visited(self, host: str) -> None:
+        self._set(code="mcp.signing_in", params={"host": host})
 
     async def _stay(self, client: Client, wire: Wire) -> None:
         while True:
@@ -266,37 +311,11 @@ class Connection:
                     await self._list(client, wire)
 
     async def _list(self, client: Client, wire: Wire) -> None:
-        """Read every page of the tools. A server that cannot list them is connected all the same,
-        and says so."""
-        from mcp.shared.exceptions import MCPError
+        """Read the tools again."""
+        self._set(state="ok", retry=0.0, **await list_tools(client, wire, self._page_asked))
 
-        version = str(client.protocol_version)
-        if client.server_capabilities.tools is None:
-            self._set(state="ok", code="mcp.no_tools", params={}, tools=(), bad=(), version=version)
-            return
-        wire.bad = []
-        found: dict[str, RemoteTool] = {}
-        cursor: str | None = None
-        seen: set[str] = set()
-        try:
-            for _ in range(PAGES):
-                self.listings += 1
-                page = await client.list_tools(cursor=cursor)
-                for tool in page.tools:
-                    if tool.name in found:
-                        wire.bad.append((tool.name, "mcp.tool_twice"))
-                    else:
-                        found[tool.name] = _remote(tool)
-                cursor = page.next_cursor
-                if not cursor or cursor in seen:
-                    break
-                seen.add(cursor)
-        except (MCPError, ValueError) as error:
-            params = {"detail": str(error)[:300]}
-            self._set(state="ok", code="mcp.list_failed", params=params, version=version)
-            return
-        tools, bad = tuple(found.values()), tuple(wire.bad)
-        self._set(state="ok", code="", params={}, tools=tools, bad=bad, version=version, retry=0.0)
+    def _page_asked(self) -> None:
+        self.listings += 1
 
     async def _listen(self, client: Client) -> None:
         """Servers of the newest protocol tell changes on a stream that is asked for."""
@@ -361,17 +380,6 @@ class Connection:
                 name=self.spec.name,
             )
         return self._client
-
-
-def _remote(tool: Any) -> RemoteTool:
-    hints = tool.annotations
-    return RemoteTool(
-        tool.name,
-        tool.description or tool.title or "",
-        tool.input_schema,
-        hints is not None and hints.read_only_hint is True,
-        hints is not None and hints.idempotent_hint is True,
-    )
 
 
 def _ourselves() -> Any:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from desktop_app.core.errors import SettingsError, SlipwayError, ToolFailure
+from desktop_app.core.secrets import Secrets
 from desktop_app.core.tasks import Tasks
 from desktop_app.core.tools.base import ToolOutcome
 from desktop_app.core.workspaces.base import WorkspaceInfo
@@ -20,8 +21,10 @@ from desktop_app.core.workspaces.mcp_file import McpDeclaration, McpFile
 from desktop_app.core.workspaces.mcp_write import McpWriter, NewServer
 
 from .asks import Asker
-from .connection import Connection, Limits, RemoteTool, State, Status
+from .connection import Connection, Limits, State, Status
+from .listing import RemoteTool
 from .names import tool_name
+from .oauth import SignIn
 from .runner import Runner
 from .scopes import Scope, effective, pair_of, scope_of
 from .spec import ServerSpec
@@ -80,12 +83,14 @@ class McpManager:
         agent_id: str,
         session_id: str,
         limits: Limits | None = None,
+        secrets: Secrets | None = None,
     ) -> None:
         self._workspace = workspace
         self._runner = runner
         self._agent_id = agent_id
         self._session_id = session_id
         self._limits = limits
+        self._secrets = secrets
         self._declared: list[McpDeclaration] = []
         self._specs: dict[str, ServerSpec] = {}
         self._connections: dict[str, Connection] = {}
@@ -154,6 +159,7 @@ class McpManager:
             lambda _: self._changed(),
             self._limits,
             self.ask,
+            self._secrets,
         )
         connection.start()
         return connection
@@ -266,6 +272,17 @@ class McpManager:
     def restart(self, name: str) -> None:
         """Start a server anew; KeyError when it is not one of the running."""
         self._connections[name].restart()
+
+    def sign_in(self, name: str, how: SignIn) -> None:
+        """Have the person sign in to a server; KeyError as ``restart``."""
+        self._connections[name].sign_in(how)
+
+    def cancel_sign_in(self, name: str) -> None:
+        self._connections[name].cancel_sign_in()
+
+    async def sign_out(self, name: str) -> None:
+        """Forget a server's tokens; KeyError as ``restart``."""
+        await self._connections[name].sign_out()
 
     async def add(self, server: NewServer, scope: Scope = "workspace") -> None:
         """Declare a server and start it. SettingsError as ``McpWriter.add``."""

@@ -33,6 +33,11 @@ def reason_of(error: BaseException, spec: ServerSpec, wire: Wire) -> Reason:
             case _:
                 detail = wire.ring.last_line() or _detail(error)
                 return "mcp.exited", {"name": spec.name, "detail": detail}, False
+    if wire.sign_in and wire.sign_in != "needed":
+        return "mcp.sign_in_failed", {**where, "detail": wire.sign_in}, True
+    keyed = any(name.lower() == "authorization" for name in spec.headers)
+    if wire.sign_in or (wire.status == 401 and not keyed):
+        return "mcp.sign_in", where, True
     if wire.status in (401, 403):
         return "mcp.auth", where, True
     if wire.status in (404, 405, 410):

@@ -8,7 +8,7 @@ from typing import Any, cast
 from desktop_app.core.events import Effect
 from desktop_app.core.tools.base import ToolContext, ToolOutcome, Verdict
 
-from .connection import RemoteTool
+from .listing import RemoteTool
 from .names import tool_name
 
 DESCRIPTION_CHARS = 8_000  # what is longer is cut: it is in every request

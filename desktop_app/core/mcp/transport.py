@@ -16,6 +16,7 @@ from .sift import Sifted
 from .spec import ServerSpec
 
 if TYPE_CHECKING:
+    import httpx2
     from mcp.client._transport import TransportStreams
 
 SSE_READ_SECONDS = 300.0  # without a word on an open stream
@@ -42,6 +43,7 @@ class Wire:
     stale: bool = False
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     status: int = 0
+    sign_in: str = ""  # "needed", or why signing in failed
     bad: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
     def end(self) -> None:
@@ -75,7 +77,7 @@ def child_env(spec: ServerSpec, path: str) -> dict[str, str]:
 
 @asynccontextmanager
 async def transport(
-    spec: ServerSpec, wire: Wire, cwd: str, path: str
+    spec: ServerSpec, wire: Wire, cwd: str, path: str, auth: httpx2.Auth | None = None
 ) -> AsyncGenerator[TransportStreams]:
     """Streams to the server; what it holds (a process, sockets) is gone when it is left."""
     async with AsyncExitStack() as stack:
@@ -83,9 +85,9 @@ async def transport(
             case "stdio":
                 read, write = await stack.enter_async_context(_stdio(spec, wire, cwd, path))
             case "sse":
-                read, write = await stack.enter_async_context(_sse(spec, wire))
+                read, write = await stack.enter_async_context(_sse(spec, wire, auth))
             case _:
-                read, write = await stack.enter_async_context(_http(spec, wire))
+                read, write = await stack.enter_async_context(_http(spec, wire, auth))
         yield Sifted(read, lambda name, why: wire.bad.append((name, why)), wire.end), write
 
 
@@ -118,28 +120,32 @@ async def _stdio(
 
 
 @asynccontextmanager
-async def _http(spec: ServerSpec, wire: Wire) -> AsyncGenerator[TransportStreams]:
+async def _http(
+    spec: ServerSpec, wire: Wire, auth: httpx2.Auth | None
+) -> AsyncGenerator[TransportStreams]:
     from mcp.client.streamable_http import streamable_http_client
 
     async with (
-        _client(spec, wire)() as client,
+        _client(spec, wire, auth)() as client,
         streamable_http_client(spec.url, http_client=client) as streams,
     ):
         yield streams
 
 
 @asynccontextmanager
-async def _sse(spec: ServerSpec, wire: Wire) -> AsyncGenerator[TransportStreams]:
+async def _sse(
+    spec: ServerSpec, wire: Wire, auth: httpx2.Auth | None
+) -> AsyncGenerator[TransportStreams]:
     from mcp.client.sse import sse_client
 
-    factory = _client(spec, wire)
+    factory = _client(spec, wire, auth)
     async with sse_client(
         spec.url, timeout=spec.http_seconds, httpx_client_factory=factory
     ) as streams:
         yield streams
 
 
-def _client(spec: ServerSpec, wire: Wire) -> Callable[..., Any]:
+def _client(spec: ServerSpec, wire: Wire, auth: httpx2.Auth | None) -> Callable[..., Any]:
     """Makes HTTP clients with the declaration's headers that tell of error answers."""
     import httpx2
 
@@ -150,6 +156,7 @@ def _client(spec: ServerSpec, wire: Wire) -> Callable[..., Any]:
     def make(**_: Any) -> httpx2.AsyncClient:
         return httpx2.AsyncClient(
             headers=spec.headers,
+            auth=auth,
             timeout=httpx2.Timeout(spec.http_seconds, read=SSE_READ_SECONDS),
             event_hooks={"response": [told]},
         )

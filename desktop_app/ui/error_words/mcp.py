@@ -192,6 +192,18 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         mark("Correct the headers of its entry."),
         "show_file",
     ),
+    "mcp.sign_in": (
+        mark("Sign-in needed"),
+        mark("{host} wants you to sign in."),
+        mark("Sign in: your browser opens a page that the server names."),
+        "",
+    ),
+    "mcp.sign_in_failed": (
+        mark("Signing in failed"),
+        mark("{host}: {detail}"),
+        mark("Try again, or put a key into the headers of its entry."),
+        "",
+    ),
     "mcp.not_mcp": (
         mark("There is no MCP server"),
         mark("{host} answered with {status}."),

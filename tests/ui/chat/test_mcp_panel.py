@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import shlex
+import socket
+import subprocess
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 from pytestqt.qtbot import QtBot
@@ -23,7 +28,7 @@ from desktop_app.ui.chat.inspector.mcp_panel import McpPanel
 from desktop_app.ui.chat.inspector.server_card import ServerCard
 from desktop_app.ui.chat.sources import ChatSources
 from desktop_app.ui.widgets import ConfirmDialog
-from tests.helpers.mcp import QUICK, command, declare, entry
+from tests.helpers.mcp import QUICK, command, declare, entry, free_port
 
 
 class Stage:
@@ -185,6 +190,45 @@ def test_what_cannot_be_added_is_said_in_the_dialog(qtbot: QtBot) -> None:
     assert made.headers == {"Authorization": "Bearer x"}
     assert made.url == "https://docs.example.org/mcp?key=1"
     assert dialog.scope() == "workspace"
+
+
+def test_signing_in_and_out(stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+
+    def open_url(url: QUrl) -> bool:
+        """The browser: it follows the page back to us, in a thread of its own."""
+        opened.append(url.toString())
+        threading.Thread(target=urlopen, args=(url.toString(),), daemon=True).start()
+        return True
+
+    monkeypatch.setattr(QDesktopServices, "openUrl", open_url)
+    port = free_port()
+    config = {"type": "http_mcp", "url": f"http://127.0.0.1:{port}/mcp"}
+    declare(stage.root, {"name": "guarded", "is_stateful": True, "mcp_config": config})
+    guarded = subprocess.Popen(command("guarded.py", str(port), str(tmp_path / "notes")))
+    try:
+        stage.until(lambda: _answers(port))
+        stage.up()
+        stage.until(lambda: stage.states() == {"guarded": "failed"})
+        card = stage.card("guarded")
+        assert "wants you to sign in" in card.reason.text()
+        assert opened == []
+        card.sign_in_button.click()
+        stage.until(lambda: stage.states() == {"guarded": "ok"})
+        assert len(opened) == 1
+        assert "no keyring" in card.signed.text()
+        assert card.sign_in_button.isHidden()
+        card.sign_out_button.click()
+        stage.until(lambda: not card.sign_in_button.isHidden())
+        assert card.signed.isHidden()
+    finally:
+        guarded.kill()
+        guarded.wait()
+
+
+def _answers(port: int) -> bool:
+    with socket.socket() as s:
+        return s.connect_ex(("127.0.0.1", port)) == 0
 
 
 def test_a_session_that_is_only_read_changes_nothing(stage: Stage) -> None:

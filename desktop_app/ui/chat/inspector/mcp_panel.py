@@ -6,11 +6,13 @@ import json
 import logging
 from collections.abc import Awaitable, Callable
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import QTimer, QUrl, Signal
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from desktop_app.core.errors import SlipwayError
 from desktop_app.core.mcp.manager import McpManager, ServerView, ToolView
+from desktop_app.core.mcp.oauth import SignIn
 from desktop_app.core.mcp.tools import usable_schema
 from desktop_app.core.tasks import Tasks
 from desktop_app.ui.bridge import confirm, show
@@ -150,6 +152,9 @@ class McpPanel(Live, QWidget):
             )
             card.restart.connect(self._restart)
             card.remove.connect(self._remove)
+            card.signIn.connect(self._sign_in)
+            card.cancelSignIn.connect(lambda name: self._call(lambda m: m.cancel_sign_in(name)))
+            card.signOut.connect(lambda name: self._do(lambda m: m.sign_out(name)))
             self.cards.append(card)
             self._column.insertWidget(len(self.cards) + 1, card)
         live, trusted = self._sources.writable, self._sources.trusted
@@ -176,12 +181,23 @@ class McpPanel(Live, QWidget):
             self.error.set_source(" ".join(w for w in (words.title, words.reason, words.fix) if w))
         await self._load(manager)
 
-    def _restart(self, name: str) -> None:
+    def _call(self, change: Callable[[McpManager], None]) -> None:
         if self.manager is not None:
             try:
-                self.manager.restart(name)
+                change(self.manager)
             except KeyError:  # it went away between two looks
                 self.refresh()
+
+    def _restart(self, name: str) -> None:
+        self._call(lambda m: m.restart(name))
+
+    def _sign_in(self, name: str) -> None:
+        how = SignIn(self._browse, tr("You are signed in. You can close this page."))
+        self._call(lambda m: m.sign_in(name, how))
+
+    async def _browse(self, url: str) -> None:
+        """The person pressed "Sign in": the page of the server's own choice is opened for it."""
+        QDesktopServices.openUrl(QUrl(url))
 
     def _remove(self, name: str) -> None:
         self._tasks.start(self._ask_remove(name), name="remove server")

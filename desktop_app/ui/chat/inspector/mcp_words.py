@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from desktop_app.core.mcp.manager import ServerView
+from desktop_app.ui.chat.foreign import visible
 from desktop_app.ui.errors import Words, describe
 from desktop_app.ui.i18n import tr, trn
 from desktop_app.ui.widgets.badge import StateName
@@ -34,6 +35,9 @@ def state(view: ServerView, *, trusted: bool = True) -> str:
         case "ok":
             n = len(view.status.tools)
             return trn("Connected, {n} tool", "Connected, {n} tools", n)
+        case "starting" if view.status.code == "mcp.signing_in":
+            host = str(view.status.params.get("host", ""))
+            return tr("Sign in at {host} in your browser", host=visible(host)[0])
         case "starting":
             return tr("Starting…")
         case "waiting":
@@ -48,6 +52,17 @@ def state(view: ServerView, *, trusted: bool = True) -> str:
             return tr("Not started: the workspace is not trusted")
         case _:
             return tr("Starts with the next message")
+
+
+def signed_in(place: str | None) -> str:
+    """Where the tokens of a server lie."""
+    match place:
+        case "keyring":
+            return tr("Signed in; the tokens are in the system's keyring.")
+        case "session":
+            return tr("Signed in until the program ends: this system has no keyring for tokens.")
+        case _:
+            return ""
 
 
 def trouble(view: ServerView) -> Words | None:

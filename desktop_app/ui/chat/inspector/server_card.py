@@ -56,6 +56,9 @@ class ServerCard(Card):
     enabled = Signal(str, bool)
     toolEnabled = Signal(str, str, bool)
     restart = Signal(str)
+    signIn = Signal(str)
+    signOut = Signal(str)
+    cancelSignIn = Signal(str)
     remove = Signal(str)
 
     def __init__(self, tokens: Callable[[ToolView], int], parent: QWidget | None = None) -> None:
@@ -77,6 +80,7 @@ class ServerCard(Card):
             tone="muted",
             wrap=True,
         )
+        self.signed = Label("", role="caption", tone="muted", wrap=True)
         self.reason = Label("", role="small", wrap=True, select=True)
         self.fix = Label("", role="small", tone="muted", wrap=True)
         self.bad = Label("", role="caption", tone="warning", wrap=True)
@@ -93,14 +97,29 @@ class ServerCard(Card):
         for widget in (self.glyph, self.name, self.cost, self.switch):
             head.addWidget(widget, int(widget is self.name))
         column.addLayout(head)
-        for widget in (self.where, self.state, self.folder, self.reason, self.fix):
+        for widget in (self.where, self.state, self.signed, self.folder, self.reason, self.fix):
             column.addWidget(widget)
+        column.addLayout(self._signing_buttons())
         column.addLayout(self._buttons())
         for widget in (self._tools, self.bad, self.output):
             column.addWidget(widget)
         self._tools.hide()
         self.output.hide()
         self.switch.clicked.connect(lambda on: self.enabled.emit(self._name(), on))
+
+    def _signing_buttons(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(theme().px(4))
+        self.sign_in_button = Button(lambda: tr("Sign in…"), variant="primary", small=True)
+        self.cancel_button = Button(lambda: tr("Cancel"), small=True)
+        self.sign_out_button = Button(lambda: tr("Sign out"), small=True)
+        for button in (self.sign_in_button, self.cancel_button, self.sign_out_button):
+            row.addWidget(button)
+        row.addStretch(1)
+        self.sign_in_button.clicked.connect(lambda: self.signIn.emit(self._name()))
+        self.cancel_button.clicked.connect(lambda: self.cancelSignIn.emit(self._name()))
+        self.sign_out_button.clicked.connect(lambda: self.signOut.emit(self._name()))
+        return row
 
     def _buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()
@@ -157,6 +176,7 @@ class ServerCard(Card):
         self.where.set_source(visible(view.where)[0])
         self.where.setVisible(bool(view.where))
         self.state.set_source(mcp_words.state(view, trusted=self._trusted))
+        self._render_signing(view)
         self.folder.setVisible(view.status.knows_folder and view.state == "ok")
         self.reason.set_source(_sentence(words.title, words.reason) if words else "")
         self.fix.set_source(words.fix if words else "")
@@ -184,6 +204,16 @@ class ServerCard(Card):
         if not self._tools.isHidden():
             self._fill_tools(view)
         self.setAccessibleName(f"{self.name.text()}, {self.state.text()}")
+
+    def _render_signing(self, view: ServerView) -> None:
+        code, usable = view.status.code, view.problem is None and self._live
+        wants = view.state == "failed" and code in ("mcp.sign_in", "mcp.sign_in_failed")
+        signed = view.status.signed_in if view.state == "ok" else None
+        self.sign_in_button.setVisible(usable and wants)
+        self.cancel_button.setVisible(usable and view.state == "starting" and code != "")
+        self.sign_out_button.setVisible(usable and signed is not None)
+        self.signed.set_source(mcp_words.signed_in(signed))
+        self.signed.setVisible(signed is not None)
 
     def _fill_tools(self, view: ServerView) -> None:
         while len(self._rows) > len(view.tools):

@@ -1,0 +1,335 @@
+"""Signing in to an HTTP server: OAuth 2.1 with PKCE, as the MCP specification has it, through the
+SDK's client. Runs on the runner's loop.
+
+Nothing of it happens by itself: without kept tokens no authorization is sent, and a server that
+wants some is told to the person, who presses "Sign in". The browser comes back to a loopback
+address (RFC 8252) that is open only meanwhile. Tokens, and the registration that they belong to,
+are one secret of the keyring, by the server's address.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import json
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import parse_qsl, urlsplit
+
+from desktop_app.core.secrets import Place, Secrets
+
+from .transport import Wire
+
+if TYPE_CHECKING:
+    import httpx2
+    from mcp.client.auth import OAuthClientProvider
+
+SECONDS = 300.0  # for the person to sign in
+REQUEST_BYTES = 16_384  # of what a browser may send to the loopback address
+CLIENT = "Slipway"
+
+
+class SignInNeeded(Exception):
+    """The kept tokens are refused, or there are none; only the person can go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class SignIn:
+    """How to ask the person: ``open`` is awaited at home with the address to visit, ``said`` is the
+    text of the page that the browser ends on."""
+
+    open: Callable[[str], Awaitable[None]]
+    said: str
+
+
+def secret_name(url: str) -> str:
+    """The name of a server's secret: its address without user, query and fragment."""
+    parts = urlsplit(url)
+    return f"mcp {parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+class Loopback:
+    """``http://127.0.0.1:<port>/callback`` for one answer of the browser."""
+
+    def __init__(self, said: str) -> None:
+        self._said = said
+        self._server: asyncio.Server | None = None
+        self._answer: asyncio.Future[dict[str, str]] = asyncio.get_running_loop().create_future()
+        self.url = ""
+
+    async def open(self, port: int = 0) -> None:
+        """Listen; on ``port`` when it is free, for a registration that names it."""
+        try:
+            self._server = await asyncio.start_server(self._serve, "127.0.0.1", port)
+        except OSError:
+            self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        bound = self._server.sockets[0].getsockname()[1]
+        self.url = f"http://127.0.0.1:{bound}/callback"
+
+    async def answer(self) -> dict[str, str]:
+        """The parameters that the browser brought."""
+        return await self._answer
+
+    def give_up(self) -> None:
+        if not self._answer.done():
+            self._answer.set_exception(SignInNeeded())
+
+    async def close(self) -> None:
+        if self._server is not None:
+            self._server.close()
+        self._answer.cancel()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(
+            OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, TimeoutError
+        ):
+            async with asyncio.timeout(10):
+                head = await reader.readuntil(b"\r\n\r\n")
+            words = head[:REQUEST_BYTES].split(b"\r\n", 1)[0].decode("latin-1").split(" ")
+            target = urlsplit(words[1]) if len(words) == 3 else urlsplit("")
+            found = words[0] == "GET" and target.path == "/callback"
+            body = f"<!doctype html><meta charset=utf-8><p>{html.escape(self._said)}</p>"
+            data = body.encode() if found else b""
+            writer.write(
+                f"HTTP/1.1 {'200 OK' if found else '404 Not Found'}\r\n"
+                f"Content-Type: text/html; charset=utf-8\r\nContent-Length: {len(data)}\r\n"
+                "Cache-Control: no-store\r\nConnection: close\r\n\r\n".encode()
+                + data
+            )
+            await writer.drain()
+            if found and not self._answer.done():
+                self._answer.set_result(dict(parse_qsl(target.query)))
+        writer.close()
+
+
+@dataclass(slots=True)
+class Kept:
+    """What the secret holds, as the SDK's models dump it; times are seconds since the epoch."""
+
+    tokens: dict[str, Any] | None = None
+    client: dict[str, Any] | None = None
+    metadata: dict[str, Any] | None = None
+    resource: dict[str, Any] | None = None
+    expires: float | None = None
+
+    @classmethod
+    def of(cls, text: str) -> Kept:
+        """Read it; what does not parse is as if nothing were kept."""
+        try:
+            raw: Any = json.loads(text or "{}")
+        except ValueError:
+            return cls()
+        held = cast(dict[str, Any], raw) if isinstance(raw, dict) else {}
+        parts: dict[str, dict[str, Any]] = {}
+        for name in ("tokens", "client", "metadata", "resource"):
+            if isinstance(part := held.get(name), dict):
+                parts[name] = cast(dict[str, Any], part)
+        expires = held.get("expires")
+        return cls(**parts, expires=expires if isinstance(expires, int | float) else None)
+
+    def text(self) -> str:
+        return json.dumps({name: getattr(self, name) for name in self.__slots__})
+
+
+@dataclass(slots=True)
+class Storage:
+    """The SDK's ``TokenStorage`` over one secret. ``place`` says where it lies."""
+
+    secrets: Secrets
+    name: str
+    kept: Kept = field(default_factory=Kept)
+    place: Place | None = None
+
+    async def load(self) -> None:
+        text = await self.secrets.get(self.name)
+        self.kept = Kept.of(text)
+        if self.kept.tokens is not None:
+            self.place = await self.secrets.place()
+
+    async def save(self, **parts: Any) -> None:
+        for name, value in parts.items():
+            setattr(self.kept, name, value)
+        self.place = await self.secrets.put(self.name, self.kept.text())
+
+    async def get_tokens(self) -> Any:
+        return _model("OAuthToken", self.kept.tokens)
+
+    async def set_tokens(self, tokens: Any) -> None:
+        expires = time.time() + tokens.expires_in if tokens.expires_in else None
+        await self.save(tokens=tokens.model_dump(mode="json", exclude_none=True), expires=expires)
+
+    async def get_client_info(self) -> Any:
+        return _model("OAuthClientInformationFull", self.kept.client)
+
+    async def set_client_info(self, client_info: Any) -> None:
+        await self.save(client=client_info.model_dump(mode="json", exclude_none=True))
+
+
+def _model(name: str, held: dict[str, Any] | None) -> Any:
+    from mcp.shared import auth
+    from pydantic import ValidationError
+
+    if held is None:
+        return None
+    try:
+        return getattr(auth, name).model_validate(held)
+    except ValidationError:
+        return None
+
+
+class OAuth:
+    """One server's authorization, for one connection. ``signing`` None: nobody is asked, kept
+    tokens are used and refreshed, and more raises SignInNeeded. ``visited`` is told the host that
+    the person is sent to."""
+
+    def __init__(
+        self,
+        url: str,
+        storage: Storage,
+        wire: Wire,
+        signing: SignIn | None,
+        visited: Callable[[str], None],
+    ) -> None:
+        self._url = url
+        self._storage = storage
+        self._wire = wire
+        self._signing = signing
+        self._visited = visited
+        self._loopback: Loopback | None = None
+
+    @property
+    def place(self) -> Place | None:
+        """Where the tokens lie; None when the server wanted none."""
+        return self._storage.place if self._storage.kept.tokens is not None else None
+
+    def cancel(self) -> None:
+        """The person gave up."""
+        if self._loopback is not None:
+            self._loopback.give_up()
+
+    async def auth(self, home: asyncio.AbstractEventLoop) -> httpx2.Auth:
+        """What the HTTP client signs requests with."""
+        import httpx2
+        from mcp.client.auth import OAuthClientProvider
+        from mcp.shared.auth import OAuthClientMetadata, OAuthMetadata, ProtectedResourceMetadata
+        from pydantic import AnyUrl
+
+        kept = self._storage.kept
+        redirect = _redirect(kept)
+        if self._signing is not None:
+            self._loopback = Loopback(self._signing.said)
+            await self._loopback.open(urlsplit(redirect).port or 0)
+            if self._loopback.url != redirect and not _registered_by_hand(kept):
+                kept.client = None  # a registration names its address: make a new one
+            redirect = self._loopback.url
+        provider = OAuthClientProvider(
+            self._url,
+            OAuthClientMetadata(
+                client_name=CLIENT,
+                redirect_uris=[AnyUrl(redirect or "http://127.0.0.1/callback")],
+                grant_types=["authorization_code", "refresh_token"],
+            ),
+            self._storage,
+            lambda url: self._visit(url, home),
+            self._come_back,
+        )
+        # The SDK keeps neither when tokens end nor where they are renewed.
+        context = provider.context
+        context.token_expiry_time = kept.expires
+        context.oauth_metadata = _of(OAuthMetadata, kept.metadata)
+        context.protected_resource_metadata = _of(ProtectedResourceMetadata, kept.resource)
+        if (resource := context.protected_resource_metadata) and resource.authorization_servers:
+            context.auth_server_url = str(resource.authorization_servers[0])
+        outer = self
+
+        class Told(httpx2.Auth):
+            """The provider's flow; what it fails with is told beside the transport, which would
+            only say that the connection failed."""
+
+            requires_response_body = True
+
+            async def async_auth_flow(
+                self, request: httpx2.Request
+            ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+                flow = provider.async_auth_flow(request)
+                try:
+                    outgoing = await flow.__anext__()
+                    while True:
+                        response = yield outgoing
+                        outgoing = await flow.asend(response)
+                except StopAsyncIteration:
+                    await outer.found(provider)
+                except SignInNeeded:
+                    outer._wire.sign_in = "needed"
+                    raise
+                except Exception as error:
+                    outer._wire.sign_in = str(error)[:300] or type(error).__name__
+                    raise
+                finally:
+                    await flow.aclose()
+
+        return Told()
+
+    async def found(self, provider: OAuthClientProvider) -> None:
+        """Keep where tokens are renewed, once it is known."""
+        context, kept = provider.context, self._storage.kept
+        if kept.tokens is None or context.oauth_metadata is None or kept.metadata is not None:
+            return
+        resource = context.protected_resource_metadata
+        await self._storage.save(
+            metadata=context.oauth_metadata.model_dump(mode="json", exclude_none=True),
+            resource=resource.model_dump(mode="json", exclude_none=True) if resource else None,
+        )
+
+    async def settle(self) -> None:
+        """It is connected, or it is not: from here on nobody is asked any more."""
+        self._signing = None
+        if self._loopback is not None:
+            await self._loopback.close()
+
+    async def _visit(self, url: str, home: asyncio.AbstractEventLoop) -> None:
+        signing = self._signing
+        if signing is None or not url.startswith(("https://", "http://")):
+            raise SignInNeeded
+
+        async def ask() -> None:
+            await signing.open(url)
+
+        self._visited(urlsplit(url).netloc.rpartition("@")[2])
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(ask(), home))
+
+    async def _come_back(self) -> Any:
+        from mcp.client.auth import OAuthFlowError
+        from mcp.shared.auth import AuthorizationCodeResult
+
+        assert self._loopback is not None
+        async with asyncio.timeout(SECONDS):
+            found = await self._loopback.answer()
+        if "error" in found:
+            raise OAuthFlowError(found.get("error_description") or found["error"])
+        return AuthorizationCodeResult(
+            code=found.get("code", ""), state=found.get("state"), iss=found.get("iss")
+        )
+
+
+def _redirect(kept: Kept) -> str:
+    listed = (kept.client or {}).get("redirect_uris")
+    first = cast(list[Any], listed)[0] if isinstance(listed, list) and listed else ""
+    return str(first) if str(first).startswith("http://127.0.0.1:") else ""
+
+
+def _registered_by_hand(kept: Kept) -> bool:
+    """A client that names no loopback port was registered by a person, not by us."""
+    return kept.client is not None and not _redirect(kept)
+
+
+def _of(kind: Any, held: dict[str, Any] | None) -> Any:
+    from pydantic import ValidationError
+
+    try:
+        return kind.model_validate(held) if held is not None else None
+    except ValidationError:
+        return None

@@ -1,0 +1,194 @@
+"""Signing in to a server over HTTP, against a real authorization server on this computer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest_asyncio
+
+from desktop_app.core.mcp.connection import Connection
+from desktop_app.core.mcp.oauth import Kept, Loopback, SignIn, secret_name
+from desktop_app.core.mcp.spec import ServerSpec
+from desktop_app.core.secrets import Secrets
+from tests.helpers.mcp import QUICK, Bench, call, free_port, serving, until
+
+
+class Ring:
+    """A keyring in memory, as the system's would be."""
+
+    priority = 5
+
+    def __init__(self) -> None:
+        self.held: dict[str, str] = {}
+
+    def get_password(self, service: str, name: str) -> str | None:
+        return self.held.get(name)
+
+    def set_password(self, service: str, name: str, key: str) -> None:
+        self.held[name] = key
+
+    def delete_password(self, service: str, name: str) -> None:
+        del self.held[name]
+
+
+class Place:
+    """The server, a keyring, and a browser that follows redirects."""
+
+    def __init__(self, mcp: Bench, port: int, notes: Path) -> None:
+        self.mcp, self.port, self.notes = mcp, port, notes
+        self.url = f"http://127.0.0.1:{port}/mcp"
+        self.ring = Ring()
+        self.visited: list[str] = []
+        self.pages: list[str] = []
+
+    def connect(self, ring: Ring | None = None, **spec: Any) -> Connection:
+        secrets = Secrets(lambda: ring)
+        name = f"g{len(self.mcp.connections)}"
+        made = Connection(
+            ServerSpec(name, "streamable_http", url=self.url, **spec),
+            self.mcp.runner, "/", lambda _: None, QUICK, None, secrets,
+        )  # fmt: skip
+        self.mcp.connections.append(made)
+        made.start()
+        return made
+
+    async def browse(self, url: str) -> None:
+        self.visited.append(url)
+
+        async def follow() -> None:
+            async with httpx2.AsyncClient(follow_redirects=True) as client:
+                self.pages.append((await client.get(url)).text)
+
+        self.task = asyncio.ensure_future(follow())
+
+    def mode(self, text: str) -> None:
+        self.notes.with_suffix(".mode").write_text(text)
+
+    def seen(self) -> str:
+        return self.notes.read_text() if self.notes.exists() else ""
+
+    async def forget(self, query: str = "") -> None:
+        async with httpx2.AsyncClient() as client:
+            await client.post(f"http://127.0.0.1:{self.port}/forget{query}")
+
+    async def signed_in(self, ring: Ring | None) -> Connection:
+        c = self.connect(ring)
+        await until(lambda: c.status.state == "failed")
+        c.sign_in(SignIn(self.browse, "Signed in, close <this>."))
+        await until(lambda: c.status.state == "ok")
+        return c
+
+
+@pytest_asyncio.fixture
+async def place(mcp: Bench, tmp_path: Path) -> AsyncIterator[Place]:
+    port, notes = free_port(), tmp_path / "notes"
+    async with serving(str(port), port, "guarded.py", str(notes)):
+        yield Place(mcp, port, notes)
+
+
+async def test_nothing_is_sent_and_nobody_asked_until_the_person_signs_in(place: Place) -> None:
+    c = place.connect(place.ring)
+    await until(lambda: c.status.state == "failed")
+    assert c.status.code == "mcp.sign_in"
+    assert c.status.params["host"] == f"127.0.0.1:{place.port}"
+    assert place.seen() == ""
+    c.sign_in(SignIn(place.browse, "Signed in, close <this>."))
+    await until(lambda: c.status.state == "ok")
+    assert (await call(c, "secret_number")).text == "42"
+    assert c.status.signed_in == "keyring"
+    lines = place.seen().splitlines()
+    assert lines[0].startswith("register Slipway http://127.0.0.1:")
+    assert lines[1:] == [f"authorize resource={place.url}", "token"]
+    await until(lambda: bool(place.pages))
+    assert "close &lt;this&gt;." in place.pages[0]
+    (name,) = place.ring.held
+    assert name == secret_name(place.url)
+    kept = json.loads(place.ring.held[name])
+    assert kept["tokens"]["access_token"].startswith("at-")
+    assert "at-" not in repr(c.status) + repr(c.spec) + c.ring.text()
+
+
+async def test_tokens_outlive_the_program_and_are_renewed_where_they_were_made(
+    place: Place,
+) -> None:
+    place.mode("short")
+    first = await place.signed_in(place.ring)
+    await first.stop()
+    await asyncio.sleep(1.1)  # the token ends
+    again = place.connect(place.ring)
+    await until(lambda: again.status.state == "ok")
+    assert "renewed" in place.seen()
+    assert len(place.visited) == 1  # the person was not asked again
+    assert (await call(again, "secret_number")).text == "42"
+
+
+async def test_without_a_keyring_they_are_kept_for_this_run_and_told(place: Place) -> None:
+    c = await place.signed_in(None)
+    assert c.status.signed_in == "session"
+    other = place.connect(None)  # another program, as it were: it has no tokens
+    await until(lambda: other.status.state == "failed")
+    assert other.status.code == "mcp.sign_in"
+
+
+async def test_what_is_refused_asks_to_sign_in_again_and_signing_out_forgets(place: Place) -> None:
+    c = await place.signed_in(place.ring)
+    await place.forget("?all")
+    c.restart()
+    await until(lambda: c.status.state == "failed")
+    assert c.status.code == "mcp.sign_in"
+    assert len(place.visited) == 1
+    c.sign_in(SignIn(place.browse, "ok"))
+    await until(lambda: c.status.state == "ok")
+    await c.sign_out()
+    await until(lambda: c.status.state == "failed")
+    assert (c.status.code, c.status.signed_in) == ("mcp.sign_in", None)
+    assert place.ring.held == {}
+
+
+async def test_a_refusal_and_giving_up_are_told(place: Place) -> None:
+    place.mode("deny")
+    c = place.connect(place.ring)
+    await until(lambda: c.status.state == "failed")
+    c.sign_in(SignIn(place.browse, "ok"))
+    await until(lambda: c.status.code == "mcp.sign_in_failed")
+    assert c.status.params["detail"] == "The person refused"
+
+    async def ignore(url: str) -> None:
+        place.visited.append(url)
+
+    c.sign_in(SignIn(ignore, "ok"))
+    await until(lambda: c.status.code == "mcp.signing_in")
+    c.cancel_sign_in()
+    await until(lambda: c.status.state == "failed")
+    assert c.status.code == "mcp.sign_in"
+    assert place.ring.held == {} or "at-" not in json.dumps(place.ring.held)
+
+
+async def test_a_key_in_the_declaration_is_left_alone(place: Place) -> None:
+    c = place.connect(place.ring, headers={"Authorization": "Bearer wrong"})
+    await until(lambda: c.status.state == "failed")
+    assert c.status.code == "mcp.auth"
+    assert place.seen() == ""
+
+
+async def test_the_loopback_answers_its_own_path_alone() -> None:
+    loopback = Loopback("done")
+    await loopback.open()
+    async with httpx2.AsyncClient() as client:
+        other = await client.get(loopback.url.replace("callback", "favicon.ico"))
+        good = await client.get(f"{loopback.url}?code=c&state=s")
+    assert (other.status_code, good.status_code) == (404, 200)
+    assert await loopback.answer() == {"code": "c", "state": "s"}
+    await loopback.close()
+
+
+def test_a_secret_that_does_not_parse_is_as_if_there_were_none() -> None:
+    for text in ("", "{", "[]", '{"tokens": 1, "expires": "x"}'):
+        assert Kept.of(text) == Kept()
+    kept = Kept(tokens={"a": 1}, expires=5.0)
+    assert Kept.of(kept.text()) == kept
