@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
+import time
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -36,6 +38,7 @@ logger = logging.getLogger(__name__)
 
 SHORT = 2_000  # characters: counted at once
 NOTE = 130  # tokens of the note that says where the whole result is
+LOOK_SECONDS = 1.0  # within a turn the workspace is looked at again at most this often
 
 
 class ContextEngine:
@@ -70,6 +73,8 @@ class ContextEngine:
         self._counted: Accounting | None = None
         self._counting = asyncio.Lock()
         self.skills: Any = None
+        self._instructions = ""
+        self._looked = -math.inf
         self.stand_in: ChatModel | None = None  # answers in place of the session's model
 
     @property
@@ -79,21 +84,23 @@ class ContextEngine:
 
     # -- the prompt --------------------------------------------------------------------------
 
-    async def refresh(self) -> None:
+    async def refresh(self, *, fresh: bool = True) -> None:
         """Look at the workspace again: instructions, skills, tools. A change shows as a new
-        envelope; an unchanged one keeps the provider's cache."""
+        envelope; an unchanged one keeps the provider's cache. Without ``fresh`` the files are left
+        alone where they were looked at a moment ago."""
         workspace: Any = self._workspace
-        try:
-            instructions = await workspace.get_instructions()
-            self.skills = await workspace.skills_for_prompt(self._agent_id)
-            listing = self.skills.prompt()
-        except SlipwayError as error:
-            logger.info("the workspace gave no instructions: %s", error)
-            return
+        if fresh or time.monotonic() - self._looked >= LOOK_SECONDS:
+            try:
+                self._instructions = await workspace.get_instructions()
+                self.skills = await workspace.skills_for_prompt(self._agent_id)
+            except SlipwayError as error:
+                logger.info("the workspace gave no instructions: %s", error)
+                return
+            self._looked = time.monotonic()
         envelope = Envelope(
             self._system,
-            instructions,
-            listing,
+            self._instructions,
+            self.skills.prompt(),
             tuple(self._toolbox.schemas()),
             self._toolbox.groups.servers(),
         )
@@ -108,9 +115,9 @@ class ContextEngine:
         prompt = self._sent = self.prompt()
         self.sent_gen = int(compaction_part(self.log.now.state).get("gen", 0))
         account = self.account()
-        breakdown = account.breakdown(prompt)
-        check_fits(breakdown)
-        return prompt.request(max_output=breakdown.limits.reserve)
+        if account.gauge(prompt)[1] > account.limits.usable:
+            check_fits(account.breakdown(prompt))
+        return prompt.request(max_output=account.limits.reserve)
 
     async def collect(self, request: ModelRequest) -> str:
         """The text of a call that nobody watches."""
@@ -147,6 +154,13 @@ class ContextEngine:
         async with self._counting:
             return await asyncio.to_thread(self._count)
 
+    async def gauge(self) -> tuple[int, int]:
+        """Total and upper estimate of the window now, without who uses it."""
+        if self._counted is not None and self._counted is (account := self.account()):
+            return account.gauge(self.prompt())
+        breakdown = await self.breakdown()
+        return breakdown.total, breakdown.upper
+
     def _count(self) -> Breakdown:
         load_ranks(self.model.info)
         account = self.account()
@@ -179,9 +193,9 @@ class ContextEngine:
 
     def allowance(self, calls: int) -> Allowance:
         """What the results of ``calls`` calls of one step may bring into the context."""
-        breakdown = self.account().breakdown(self.prompt())
-        limits = breakdown.limits
-        free = limits.mark(limits.danger) - breakdown.upper
+        account = self.account()
+        limits = account.limits
+        free = limits.mark(limits.danger) - account.gauge(self.prompt())[1]
         return Allowance(limits, calls, free, self.log.now.guards.share)
 
     async def bound(self, text: str, allowance: Allowance) -> Bounded:

@@ -7,7 +7,7 @@ same state, field for field (invariant 7).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -69,20 +69,30 @@ class Folded:
         return [c for c in self.log if c.status == "committed"]
 
     def calls(self) -> list[ToolCallBlock]:
-        """The tool calls of the open reply that have no result, in order."""
-        if self.open_reply is None:
-            return []
+        """The tool calls of the open reply that have no result, in order. They are in its newest
+        step, since none begins before all calls of the last one are answered: looked for from the
+        end, so that the cost does not grow with the reply."""
         found: list[ToolCallBlock] = []
         done: set[str] = set()
-        for msg in self.state.context:
-            if msg.role != "assistant" or msg.id != self.open_reply:
-                continue
-            for block in msg.content:
-                if isinstance(block, ToolCallBlock):
+        inside = False  # the calls of the newest step
+        for block in self._newest_first():
+            if isinstance(block, ToolCallBlock):
+                inside = True
+                if op_of(block) not in done:
                     found.append(block)
-                elif isinstance(block, ToolResultBlock):
-                    done.add(op_of(block))
-        return [c for c in found if op_of(c) not in done]
+            elif isinstance(block, ToolResultBlock):
+                if inside:
+                    break
+                done.add(op_of(block))
+        return found[::-1]
+
+    def _newest_first(self) -> Iterator[AnyBlock]:
+        """The blocks of the open reply, from its end."""
+        for msg in reversed(self.state.context):
+            if msg.role == "user":
+                return  # it asked for this reply
+            if msg.role == "assistant" and msg.id == self.open_reply:
+                yield from reversed(msg.content)
 
 
 def append_blocks(
@@ -174,7 +184,7 @@ def _assistant(now: Folded, body: dict[str, Any]) -> None:
 
 def _find_call(now: Folded, op_id: str) -> ToolCallBlock | None:
     for msg in reversed(now.state.context):
-        for block in msg.content:
+        for block in reversed(msg.content):
             if isinstance(block, ToolCallBlock) and op_of(block) == op_id:
                 return block
     return None

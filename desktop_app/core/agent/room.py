@@ -66,11 +66,18 @@ class Room:
 
     # -- when --------------------------------------------------------------------------------
 
-    async def make_room(self) -> None:
-        """Before a call: offer at the alert mark, do it at the danger mark. ContextError
-        ``context.over_window`` when what cannot be compacted is too large by itself."""
-        await self.engine.refresh()
+    async def make_room(self, *, fresh: bool = True) -> None:
+        """Before a call (``fresh``: the first of a turn): offer at the alert mark, do it at the
+        danger mark. ContextError ``context.over_window`` when what cannot be compacted is too large
+        by itself."""
+        await self.engine.refresh(fresh=fresh)
         await self.settle()
+        limits = self.engine.account().limits
+        if (await self.engine.gauge())[1] < limits.mark(limits.alert):
+            self._offered = False  # the usual case: nothing to decide
+            self.drafts.drop("below")
+            self.trigger = None
+            return
         breakdown = await self.engine.breakdown()
         choice = decide(breakdown, self.log.now.state)
         if choice == "refuse":

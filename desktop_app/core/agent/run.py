@@ -36,6 +36,7 @@ from .toolbox import Planned, Toolbox, approval_body
 logger = logging.getLogger(__name__)
 
 MAX_ITERATIONS = 50  # as AgentScope 2.0.11 (ReActConfig.max_iters)
+SHOWN_SECONDS = 0.2  # between two tellings of who uses the window, while a turn hurries
 DRAFT_SECONDS = 0.9  # a kill loses at most the last second of streamed text
 
 
@@ -66,6 +67,8 @@ class Turn:
         self.reply_id = reply_id
         self.emit = emit
         self._assembly: Assembly | None = None
+        self._looked = False  # at the workspace, in this turn
+        self._shown = -math.inf  # when it was told who uses the window
 
     async def drive(self, *, resumed: bool = False) -> None:
         """Run to the end, the next pause or the first error. A cancellation is a stop: it is
@@ -96,9 +99,11 @@ class Turn:
             now = self.p.log.now
             iteration = now.state.reply_context.cur_iter + 1
             if iteration > self.p.max_iterations:
+                await self._show_context()
                 await self._finish("exceed_max_iters")
                 return
             if not await self._reason(iteration):
+                await self._show_context()
                 await self._finish("completed")
                 return
 
@@ -108,7 +113,8 @@ class Turn:
         """One model call, journaled; whether there is something to do after it."""
         if self.p.news is not None:
             await self.p.news(self.reply_id, self.p.agent_name)
-        await self.p.room.make_room()
+        await self.p.room.make_room(fresh=not self._looked)
+        self._looked = True
         started, assembly = await self._call(iteration)
         seconds = time.monotonic() - started
         blocks = assembly.blocks()
@@ -119,7 +125,7 @@ class Turn:
         for ready in assembly.ready():
             self.emit(ready)
         await self.p.room.observe(assembly.usage)
-        self.emit(ev.ContextChanged(await self.p.engine.breakdown()))
+        await self._show_context(soon=True)
         return any(isinstance(b, ToolCallBlock) for b in blocks)
 
     async def _call(self, iteration: int) -> tuple[float, Assembly]:
@@ -156,19 +162,26 @@ class Turn:
                     continue
                 raise
 
+    async def _show_context(self, *, soon: bool = False) -> None:
+        """Tell who uses the window; with ``soon`` only when it was not told a moment ago."""
+        now = time.monotonic()
+        if not soon or now - self._shown >= SHOWN_SECONDS:
+            self._shown = now
+            self.emit(ev.ContextChanged(await self.p.engine.breakdown()))
+
     async def _announce(self, iteration: int) -> None:
-        breakdown = await self.p.engine.breakdown()
+        total, _ = await self.p.engine.gauge()
         info = self.p.engine.model.info
         body = {
             "reply_id": self.reply_id,
             "iteration": iteration,
             "model": self.p.model.info.id,  # the session's
             "by": info.id,
-            "tokens": breakdown.total,
+            "tokens": total,
         }
         await self.p.log.append(NewRecord("model.request", body))
-        self.emit(ev.ContextChanged(breakdown))
-        self.emit(ev.ModelCallStarted(self.reply_id, info.name, breakdown.total, iteration))
+        await self._show_context(soon=True)
+        self.emit(ev.ModelCallStarted(self.reply_id, info.name, total, iteration))
 
     async def _wait(self, error: ModelError, seconds: float, tries: int) -> None:
         name = self.p.engine.model.info.name
@@ -255,6 +268,7 @@ class Turn:
         waiting = planned[len(ready) :]
         if not waiting:
             return True
+        await self._show_context()
         await self._ask([p for p in waiting if p.fate in ("ask", "external")], permissions)
         return False
 
@@ -301,7 +315,7 @@ class Turn:
                 batch = []
             if plan is not None:
                 await self.p.executor.run(self.reply_id, [plan], allowance)
-        self.emit(ev.ContextChanged(await self.p.engine.breakdown()))
+        await self._show_context(soon=True)
 
     # -- ends ------------------------------------------------------------------------------
 
@@ -335,7 +349,7 @@ class Turn:
         await self._keep_partial("interrupted")
         await self.p.executor.close_open(self.reply_id, "interrupted")
         await self._finish("interrupted")
-        self.emit(ev.ContextChanged(await self.p.engine.breakdown()))
+        await self._show_context()
 
     async def _failed(self, error: SlipwayError) -> None:
         try:

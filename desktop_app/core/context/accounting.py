@@ -218,6 +218,13 @@ class Accounting:
         )
         return self._breakdown
 
+    def gauge(self, prompt: Prompt) -> tuple[int, int]:
+        """Total and upper estimate of ``prompt``, as ``breakdown`` has them, handed out to
+        nothing: what a decision needs, at a fraction of the cost."""
+        mean, upper, _ = self._bounds(prompt, self._weigh(prompt))
+        total = max(0, round(mean))
+        return total, max(total, math.ceil(upper))
+
     def weigh(self, prompt: Prompt) -> float:
         """What ``prompt`` is estimated at before the ratio and without the anchor."""
         return self._weigh(prompt).raw
