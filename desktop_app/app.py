@@ -92,6 +92,7 @@ class Program:
         from PySide6.QtCore import QSettings, QTimer
 
         from desktop_app.core import log as core_log
+        from desktop_app.core.agent.policies import policy_of
         from desktop_app.core.paths import ensure, paths
         from desktop_app.core.service import Slipway
         from desktop_app.core.settings.settings import load
@@ -106,6 +107,8 @@ class Program:
         self.service = await opening
         if model := self.settings.get("model"):
             self.service.default_model = model
+        kept = self.settings
+        self.service.policy = lambda agent_id: policy_of(kept.get("compaction"), agent_id)
         self._use_network()
         from desktop_app.ui.theme import theme
         from desktop_app.ui.widgets.mark import app_icon

@@ -16,6 +16,7 @@ from .agent.base import History
 from .agent.carry import carry
 from .agent.conversation import Agent, SessionConversation, Setting, history_of
 from .agent.foreign import ForeignConversation, open_source, workspace_of
+from .agent.policy import Policy
 from .catalog import (
     SessionsChanged,
     SessionSummary,
@@ -80,6 +81,7 @@ class Slipway(Shelf):
         self.machines = Machines(self)
         self.default_model = DEFAULT_MODEL
         self.ratios = Ratios()
+        self.policy: Callable[[str], Policy] = lambda agent_id: Policy()  # of an agent
         self.store = SqliteJournalStore(paths.data / "journals")
         self._tasks = Tasks(on_error)
         # Whoever asked for a conversation hears why it did not open; nobody else has to.
@@ -270,6 +272,7 @@ class Slipway(Shelf):
                 self._servers(workspace, key),
                 infos=self.models.info,
                 ratios=self.ratios,
+                compaction=lambda: self.policy(key.agent_id),
                 fork=lambda before: self.continue_session(key, before),
             )
             conversation = await SessionConversation.open(journal, setting, self._tasks)

@@ -46,19 +46,19 @@ class Hands:
             file.write(json.dumps(what, ensure_ascii=False) + "\n")
             file.flush()
 
-    async def step(self, name: str, picture: str) -> None:
-        """A step happened: note it and keep a picture of it, light and dark."""
-        await self.picture(picture)
+    async def step(self, name: str, picture: str, of: QWidget | None = None) -> None:
+        """A step happened: note it and keep a picture of it (or of a dialog), light and dark."""
+        await self.picture(picture, of)
         self.note(step=name)
         print(f"tour: {name}", flush=True)
 
-    async def picture(self, name: str) -> None:
+    async def picture(self, name: str, of: QWidget | None = None) -> None:
         self.watch.stop()  # grabbing a whole window is the tour's work, not the program's
         shown = theme().scheme
         for scheme in ("dark", "light") if shown == "light" else ("light", "dark"):
             theme().set_scheme(scheme)
             await self.settle()
-            self.window.grab().save(str(self.out / f"{name}-{scheme}.png"))
+            (of or self.window).grab().save(str(self.out / f"{name}-{scheme}.png"))
         theme().set_scheme(shown)
         await self.settle()
         self.watch.start()

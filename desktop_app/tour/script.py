@@ -14,6 +14,7 @@ from PySide6.QtCore import Qt
 from desktop_app.app import Program, make_application
 from desktop_app.core import events as ev
 from desktop_app.core.loopwatch import LoopWatch
+from desktop_app.ui.chat.compaction import PreviewDialog
 from desktop_app.ui.chat.items import CompactionItem
 from desktop_app.ui.loop import AppEventLoop
 
@@ -119,6 +120,7 @@ async def _first(hands: Hands, program: Program, watch: LoopWatch) -> None:
     await _fill(hands)
     hands.window.chat.show_row(_compaction_row(hands))
     await hands.step("compacted", "09-compacted")
+    await _context_in_hand(hands)
     if (view := hands.window.chat.view) is not None:
         view.jump_to_end()
 
@@ -129,7 +131,7 @@ async def _first(hands: Hands, program: Program, watch: LoopWatch) -> None:
     await hands.answered()
     if hands.of(ev.RunFinished)[-1].reason != "interrupted":
         raise TourError("the answer was not stopped")
-    await hands.step("stopped", "10-stopped")
+    await hands.step("stopped", "14-stopped")
 
     _facts(hands, watch)
     hands.on_event = _kill_in_the_middle(hands)
@@ -188,6 +190,40 @@ def _compaction_row(hands: Hands) -> str:
     return rows[-1]
 
 
+async def _context_in_hand(hands: Hands) -> None:
+    """Look at the X-ray, then at a proposal, accept it and take it back."""
+    chat, vm = hands.window.chat, hands.vm
+    hands.window.open_inspector("context")
+    xray = hands.window.inspector.context.xray
+    await hands.until(lambda: xray.map.tiles.rowCount() > 2, "the tiles of the X-ray")
+    xray.map.setFocus()
+    hands.press(xray.map, Qt.Key.Key_Home)
+    await hands.until(lambda: xray.map.current() is not None, "a chosen tile")
+    if not xray.buttons:
+        raise TourError("nothing can be done about the largest tile")
+    await hands.settle()
+    await hands.step("xray", "10-xray")
+
+    chat.compaction.preview()
+    await hands.until(lambda: isinstance(chat.compaction.dialog, PreviewDialog), "the preview")
+    dialog = chat.compaction.dialog
+    assert isinstance(dialog, PreviewDialog)
+    await hands.until(dialog.go.isEnabled, "a proposal")
+    await hands.step("previewed", "11-preview", dialog)
+    hands.heard.clear()
+    dialog.go.click()
+    await hands.until(lambda: hands.saw(ev.CompactionFinished), "the accepted compaction")
+    await hands.settle()
+    chat.show_row(_compaction_row(hands))
+    await hands.step("accepted", "12-accepted")
+    n = len(vm.compactions)
+    chat.row_action(_compaction_row(hands), "undo_compaction")
+    await hands.until(lambda: hands.saw(ev.CompactionUndone), "the compaction to be undone")
+    await hands.until(lambda: len(vm.compactions) == n - 1, "the log without it")
+    await hands.settle()
+    await hands.step("undone", "13-undone")
+
+
 def _kill_in_the_middle(hands: Hands) -> Any:
     """Ends this process as a crash would, once some words of the answer have been saved."""
     words = 0
@@ -213,14 +249,14 @@ async def _second(hands: Hands, program: Program, watch: LoopWatch) -> None:
     if len(conversation.state.context[-1].text()) < 100:
         raise TourError("the text streamed before the kill was lost")
     await hands.settle()
-    await hands.step("resumed", "11-resumed")
+    await hands.step("resumed", "15-resumed")
     hands.heard.clear()
     hands.listen()
     hands.vm.retry()
     await hands.answered()
     if hands.of(ev.RunFinished)[-1].reason != "completed":
         raise TourError("the answer was not finished")
-    await hands.step("continued", "12-continued")
+    await hands.step("continued", "16-continued")
 
 
 async def _shots(hands: Hands, program: Program, watch: LoopWatch) -> None:

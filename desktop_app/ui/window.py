@@ -139,6 +139,7 @@ class MainWindow(Live, QWidget):
         self.chat.inspectorRequested.connect(self.open_inspector)
         self.chat.sessionRequested.connect(self.open_session)
         self.inspector.compactionRequested.connect(self.chat.compaction.view)
+        self.inspector.context.xray.modesWanted.connect(lambda: self.dialogs.compaction_modes())
         self.chat.workspaceRequested.connect(self.pane.tree.setFocus)
         self.inspector.showRequested.connect(self.chat.show_row)
         self.inspector.mentionRequested.connect(self.chat.mention)

@@ -117,6 +117,14 @@ def _session(w: MainWindow) -> list[Command]:
             "fold-vertical",
             shown,
         ),
+        (
+            "compaction_modes",
+            lambda: tr("What compaction does by itself…"),
+            w.dialogs.compaction_modes,
+            None,
+            "sliders-horizontal",
+            shown,
+        ),
         ("compact", lambda: tr("Compact now"), w.chat.compact, None, "fold-vertical", still),
         (
             "stop",

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
 
+from desktop_app.core.agent.policies import policy_of, with_policy
 from desktop_app.core.catalog import SessionSummary
 from desktop_app.core.errors import SlipwayError
 from desktop_app.core.sessions.index import Hit
 from desktop_app.core.tasks import Tasks
 from desktop_app.ui.bridge import confirm, show
+from desktop_app.ui.chat.compaction.modes import ModesDialog
 from desktop_app.ui.i18n import tr, trn
 from desktop_app.ui.workspaces.when import short_ago
 
@@ -145,6 +147,21 @@ class WindowDialogs(QObject):
         from desktop_app.ui.help.about import AboutDialog
 
         await show(AboutDialog(self._window, self._window.service.paths))
+
+    def compaction_modes(self) -> None:
+        """What compaction does by itself for the agent at hand."""
+        vm = self._window.chat.vm
+        if vm is not None and vm.conversation is not None:
+            agent = vm.conversation.key.agent_id
+            self._tasks.start(self._compaction_modes(agent), name="compaction modes")
+
+    async def _compaction_modes(self, agent_id: str) -> None:
+        kept = self._window.settings.get("compaction")
+        dialog = ModesDialog(self._window, policy_of(kept, agent_id))
+        if await show(dialog, keep=True):
+            value = with_policy(kept, agent_id, dialog.policy())
+            self._window.settingChosen.emit("compaction", value)
+        dialog.deleteLater()
 
     def show_logs(self) -> None:
         folder = self._window.service.paths.log.parent

@@ -33,6 +33,7 @@ DEFAULTS: dict[str, Any] = {
     "no_proxy": "",  # hosts reached without it, as in the variable NO_PROXY
     "ca_file": "",  # certificates in PEM format that are trusted beside the system's
     "stall_seconds": 180,  # of silence after which a call to a model is given up
+    "compaction": {},  # by agent id: {"mode": automatic, ask or remind, "at_danger": true or false}
     "keys": {},  # command id -> the person's own shortcut
     "recent_commands": [],
     "first_run_done": False,
@@ -71,6 +72,7 @@ _CHECKS: dict[str, Callable[[Any], bool]] = {
     "no_proxy": lambda v: isinstance(v, str),
     "ca_file": lambda v: isinstance(v, str),
     "stall_seconds": lambda v: isinstance(v, int) and not isinstance(v, bool) and v >= 5,
+    "compaction": lambda v: isinstance(v, dict),
     "keys": _string_map,
     "recent_commands": _strings,
     "first_run_done": lambda v: isinstance(v, bool),

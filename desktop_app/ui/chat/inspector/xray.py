@@ -7,7 +7,7 @@ are in its context menu.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from desktop_app.core.context.types import Breakdown
@@ -31,7 +31,10 @@ from .xray_words import node_detail, node_figure, node_name, node_words
 
 
 class Xray(Live, QWidget):
-    """Shows a ``Breakdown``; ``acts`` tells what a person asks for."""
+    """Shows a ``Breakdown``; ``acts`` tells what a person asks for. ``modesWanted``: set what
+    compaction does by itself."""
+
+    modesWanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -48,6 +51,10 @@ class Xray(Live, QWidget):
         self.extent.changed.connect(lambda _: self._fill())
         self.back = IconButton("arrow-left", lambda: tr("Back to the whole map"), small=True)
         self.back.clicked.connect(self.leave)
+        self.modes = IconButton(
+            "sliders-horizontal", lambda: tr("What compaction does by itself…"), small=True
+        )
+        self.modes.clicked.connect(self.modesWanted)
         self.place = ElidedLabel("", role="small-semibold", tone="muted")
         self.map = Treemap(self._words, self._figure, self._name)
         self.map.chosen.connect(self._chosen)
@@ -72,6 +79,7 @@ class Xray(Live, QWidget):
         head.addWidget(self.back)
         head.addWidget(self.place, 100)
         head.addStretch(1)
+        head.addWidget(self.modes)
         name = QHBoxLayout()
         name.setSpacing(px(8))
         name.addWidget(self.swatch)

@@ -1,0 +1,33 @@
+"""What a person lets compaction do by itself, as the settings file keeps it for each agent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast, get_args
+
+from .policy import CompactionMode, Policy
+
+MODES: tuple[CompactionMode, ...] = get_args(CompactionMode)
+
+
+def policy_of(kept: Any, agent_id: str) -> Policy:
+    """The policy of an agent from the value of the setting ``compaction``
+    (``{agent id: {"mode", "at_danger"}}``). What does not fit falls back to the default."""
+    agents: Mapping[str, Any] = cast("Any", kept) if isinstance(kept, Mapping) else {}
+    entry: Any = agents.get(agent_id)
+    if not isinstance(entry, Mapping):
+        return Policy()
+    values = cast("Mapping[str, Any]", entry)
+    mode, at_danger = values.get("mode"), values.get("at_danger")
+    return Policy(
+        mode if mode in MODES else "automatic",
+        at_danger if isinstance(at_danger, bool) else True,
+    )
+
+
+def with_policy(kept: Mapping[str, Any], agent_id: str, policy: Policy) -> dict[str, Any]:
+    """The setting with an agent's policy put in; what else is kept for the agent stays."""
+    entry: Any = kept.get(agent_id)
+    former = dict(cast("Mapping[str, Any]", entry)) if isinstance(entry, Mapping) else {}
+    mine = {**former, "mode": policy.mode, "at_danger": policy.at_danger}
+    return {**kept, agent_id: mine}

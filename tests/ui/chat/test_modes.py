@@ -1,0 +1,40 @@
+"""What compaction does by itself: set for one agent, kept, and in force at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from desktop_app.core.agent.policies import policy_of, with_policy
+from desktop_app.core.agent.policy import Policy
+from desktop_app.core.settings.settings import load
+from desktop_app.ui.chat.compaction.modes import ModesDialog
+
+
+def test_each_agent_has_its_own_and_what_does_not_fit_is_the_default(tmp_path: Path) -> None:
+    settings = load(tmp_path / "settings.json")
+    kept = with_policy(settings.get("compaction"), "a", Policy("remind", False))
+    kept = with_policy({**kept, "b": {"alert": 0.5, "mode": "?"}}, "b", Policy("ask"))
+    settings.set("compaction", kept)
+    settings.save()
+    again = load(tmp_path / "settings.json").get("compaction")
+    assert policy_of(again, "a") == Policy("remind", False)
+    assert not policy_of(again, "a").by_itself
+    assert policy_of(again, "b") == Policy("ask", True)
+    assert again["b"]["alert"] == 0.5  # what else is kept for the agent stays
+    assert policy_of(again, "c") == Policy()
+    assert policy_of({"a": {"mode": 3, "at_danger": "no"}}, "a") == Policy()
+    assert policy_of("nonsense", "a") == Policy()
+
+
+@pytest.mark.parametrize("mode", ["automatic", "ask", "remind"])
+def test_the_dialog_shows_and_gives_a_policy(qtbot: QtBot, mode: str) -> None:
+    dialog = ModesDialog(None, Policy("ask", False))
+    qtbot.addWidget(dialog)
+    assert dialog.policy() == Policy("ask", False)
+    dialog.radios[mode].click()  # type: ignore[index]
+    assert dialog.policy().mode == mode
+    assert dialog.at_danger.isEnabled() == (mode != "automatic")
+    assert dialog.policy().by_itself == (mode == "automatic")
