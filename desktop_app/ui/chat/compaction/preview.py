@@ -14,6 +14,7 @@ from typing import Any
 
 from PySide6.QtCore import QTimer
 from PySide6.QtCore import Signal as QtSignal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QStackedWidget, QVBoxLayout, QWidget
 
 from desktop_app.core.context.compaction import Proposal
@@ -75,6 +76,7 @@ class PreviewDialog(Dialog):
         pages = [Reading(words) for _, words in PAGES]
         self.ledger, self.summary, self.difference, self.refused = pages
         self.pages = QStackedWidget()
+        self._side = QWidget()
         self.focus = QPlainTextEdit()
         self.progress = ProgressLine()
         self.trouble = Label("", tone="danger", wrap=True)
@@ -101,8 +103,7 @@ class PreviewDialog(Dialog):
         row.setSpacing(0)
         row.addWidget(self.tree, 1)
         row.addWidget(Line(vertical=True))
-        side = QWidget()
-        side.setFixedWidth(px(340))
+        side = self._side
         column = QVBoxLayout(side)
         column.setContentsMargins(0, 0, 0, px(12))
         column.setSpacing(px(8))
@@ -151,6 +152,11 @@ class PreviewDialog(Dialog):
         self.focus.textChanged.connect(self._focus_changed)
         self.progress.cancelled.connect(self._stop)
         self.finished.connect(self._ended)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The pages give way on a small screen: the table is what is decided in."""
+        super().resizeEvent(event)
+        self._side.setFixedWidth(min(theme().px(340), round(self.width() * 0.36)))
 
     def retranslate(self) -> None:
         super().retranslate()

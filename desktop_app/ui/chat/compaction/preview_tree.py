@@ -33,6 +33,7 @@ from .words import FATE_ICONS, row_kind
 
 Index = QModelIndex | QPersistentModelIndex
 _RIGHT = Qt.AlignmentFlag.AlignRight
+_NARROW = 250  # below this the icon alone says what kind of thing a row is
 _ICONS = {
     "user": "user",
     "assistant": "message-square",
@@ -70,6 +71,10 @@ class _Delegate(QStyledItemDelegate):
 
     def _group(self, painter: QPainter, rect: QRectF, index: Index, _group: Any) -> None:
         color = theme().color
+        if index.column() == BECOMES:
+            return  # the heading runs on under it
+        if index.column() == WHAT and isinstance(tree := self.parent(), QTreeView):
+            rect.setRight(rect.right() + tree.columnWidth(BECOMES))
         painter.fillRect(rect, color("sunken"))
         hline(painter, rect.x(), rect.right() + 1, rect.y(), color("border"))
         hline(painter, rect.x(), rect.right() + 1, rect.bottom(), color("border"))
@@ -87,9 +92,12 @@ class _Delegate(QStyledItemDelegate):
         if column == WHAT:
             spot = QRectF(rect.x() + px(16), rect.y(), px(16), rect.height())
             draw_icon(painter, spot, row_icon(row))
-            kind = QRectF(rect.x() + px(40), rect.y(), px(92), rect.height())
-            draw_text(painter, kind, row_kind(row), "body", "muted")
-            draw_text(painter, rect.adjusted(px(136), 0, -px(8), 0), index.data())
+            start = px(40)
+            if rect.width() >= px(_NARROW):
+                kind = QRectF(rect.x() + start, rect.y(), px(92), rect.height())
+                draw_text(painter, kind, row_kind(row), "body", "muted")
+                start = px(136)
+            draw_text(painter, rect.adjusted(start, 0, -px(8), 0), index.data())
         elif column == BECOMES:
             spot = QRectF(rect.x() + px(2), rect.y(), px(14), rect.height())
             draw_icon(painter, spot, FATE_ICONS[row.fate], "muted", 14)
