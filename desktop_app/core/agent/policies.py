@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast, get_args
 
+from desktop_app.core.context.marks import CompactionSettings
+
 from .policy import CompactionMode, Policy
 
 MODES: tuple[CompactionMode, ...] = get_args(CompactionMode)
@@ -12,7 +14,8 @@ MODES: tuple[CompactionMode, ...] = get_args(CompactionMode)
 
 def policy_of(kept: Any, agent_id: str) -> Policy:
     """The policy of an agent from the value of the setting ``compaction``
-    (``{agent id: {"mode", "at_danger"}}``). What does not fit falls back to the default."""
+    (``{agent id: {"mode", "at_danger", "marks"}}``). What does not fit falls back to the
+    default."""
     agents: Mapping[str, Any] = cast("Any", kept) if isinstance(kept, Mapping) else {}
     entry: Any = agents.get(agent_id)
     if not isinstance(entry, Mapping):
@@ -22,6 +25,7 @@ def policy_of(kept: Any, agent_id: str) -> Policy:
     return Policy(
         mode if mode in MODES else "automatic",
         at_danger if isinstance(at_danger, bool) else True,
+        CompactionSettings.from_json(values.get("marks")),
     )
 
 
@@ -30,4 +34,5 @@ def with_policy(kept: Mapping[str, Any], agent_id: str, policy: Policy) -> dict[
     entry: Any = kept.get(agent_id)
     former = dict(cast("Mapping[str, Any]", entry)) if isinstance(entry, Mapping) else {}
     mine = {**former, "mode": policy.mode, "at_danger": policy.at_danger}
+    mine["marks"] = policy.marks.to_json()
     return {**kept, agent_id: mine}

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from desktop_app.core.state import Rule
 
 from .entities import entities
-from .types import LedgerItem
+from .rules import modality, rules_in
+from .types import Evidence, LedgerItem
 
 _READING = re.compile(r"\b(?:read|open|look|access|view|see|touch)\w*|读|看|打开|访问|碰", re.I)
 _CHANGING = re.compile(
@@ -43,6 +44,22 @@ class Suggestion:
     rule: Rule
     item: str
     sentence: str
+
+
+def deny_in(text: str, ref: str, tools: Sequence[str]) -> list[Suggestion]:
+    """The same for what a person wrote in the message ``ref``."""
+    items = [
+        LedgerItem(
+            id=f"constraint-{ref}-{n}",
+            kind="constraint",
+            text=sentence,
+            modality=modality(sentence),
+            origin="user",
+            evidence=[Evidence(ref=ref, quote=sentence)],
+        )
+        for n, sentence in enumerate(rules_in(text))
+    ]
+    return deny_suggestions(items, tools)
 
 
 def deny_suggestions(items: Iterable[LedgerItem], tools: Sequence[str]) -> list[Suggestion]:

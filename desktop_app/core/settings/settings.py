@@ -33,7 +33,7 @@ DEFAULTS: dict[str, Any] = {
     "no_proxy": "",  # hosts reached without it, as in the variable NO_PROXY
     "ca_file": "",  # certificates in PEM format that are trusted beside the system's
     "stall_seconds": 180,  # of silence after which a call to a model is given up
-    "compaction": {},  # by agent id: {"mode": automatic, ask or remind, "at_danger": true or false}
+    "compaction": {},  # by agent id: what happens by itself, see core/agent/policies.py
     "keys": {},  # command id -> the person's own shortcut
     "recent_commands": [],
     "first_run_done": False,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtWidgets import QDialog
 
+from desktop_app.core.context.deny import deny_in
 from desktop_app.core.errors import SlipwayError
+from desktop_app.core.state import Rule
 from desktop_app.core.tasks import Tasks
 from desktop_app.ui.bridge import confirm, show
 from desktop_app.ui.i18n import tr
@@ -15,12 +18,23 @@ from desktop_app.ui.widgets.dialogs import TextPrompt
 
 from . import figures
 from .compaction import DetailDialog, PreviewDialog
+from .items import UserItem
+from .tool_words import title as tool_title
 
 if TYPE_CHECKING:
     from .page import ChatPage
     from .view_model import ChatViewModel
 
 log = logging.getLogger(__name__)
+
+
+def denied(vm: ChatViewModel) -> list[Rule]:
+    """The deny rules in force."""
+    if vm.conversation is None:
+        return []
+    return [r for rules in vm.conversation.permissions.deny_rules.values() for r in rules]
+
+
 _REF = "utoh"  # rows that stand for one message, text, operation or reply
 
 
@@ -158,6 +172,32 @@ class CompactionWork:
             return
         self._page.sessionRequested.emit(key)
 
+    async def _offer_rules(self, vm: ChatViewModel, text: str, ref: str) -> None:
+        """A "must not" that names a tool, path or host could be a rule too: offer it."""
+        names = [tool.name for tool in await self._page.sources.tools()]
+        found = await asyncio.to_thread(deny_in, text, ref, names)
+        known = {(r.tool_name, r.rule_content) for r in denied(vm)}
+        found = [s for s in found if (s.rule.tool_name, s.rule.rule_content) not in known]
+        if not found or vm.conversation is None:
+            return
+        go = await confirm(
+            self._page,
+            title=tr("Forbid it by a rule too?"),
+            text=tr(
+                "A pinned message tells the agent. A rule stops the call itself, whatever the "
+                "model makes of your words. In this session these would be refused:"
+            ),
+            action=tr("Add the rules"),
+            kept=[f"{tool_title(s.rule.tool_name)}: {s.rule.rule_content or '*'}" for s in found],
+        )
+        if not go:
+            return
+        try:
+            for one in found:
+                await vm.conversation.add_rule(one.rule.model_dump())
+        except SlipwayError as error:
+            self._page.failed(error.code, error.params)
+
     # -- rows ---------------------------------------------------------------------------------
 
     def row_action(self, vm: ChatViewModel, row_id: str, action: str) -> bool:
@@ -175,6 +215,9 @@ class CompactionWork:
                     self.view(found.compaction_id)
             case "pin" | "unpin" if kind in _REF:
                 vm.pin(ref, action == "pin")
+                item = vm.item(row_id)
+                if action == "pin" and isinstance(item, UserItem):
+                    self._tasks.start(self._offer_rules(vm, item.text, ref), name="rules")
             case "offload_now":
                 vm.offload_now(ref)
             case _:

@@ -13,8 +13,9 @@ from desktop_app.core.errors import ContextError
 from desktop_app.core.sessions.base import SessionKey
 from desktop_app.ui.chat.compaction.detail import DetailDialog
 from desktop_app.ui.chat.compaction.preview import PreviewDialog
+from desktop_app.ui.chat.compaction_work import denied
 from desktop_app.ui.chat.page import ChatPage
-from desktop_app.ui.chat.sources import ChatSources
+from desktop_app.ui.chat.sources import ChatSources, ToolEntry
 from desktop_app.ui.chat.view_model import ChatViewModel
 from desktop_app.ui.transcript.model import TranscriptModel
 from desktop_app.ui.transcript.rows import CompactionRow, ToolRow, UserRow
@@ -178,3 +179,24 @@ def test_the_log_is_looked_at_from_the_inspector(stage: Stage, qtbot: QtBot) -> 
     assert "old" in dialog.difference.toPlainText()
     dialog.reject()
     qtbot.waitUntil(lambda: stage.page.compaction.dialog is None)
+
+
+def test_a_pinned_must_not_is_offered_as_a_rule(stage: Stage, qtbot: QtBot) -> None:
+    async def tools() -> list[ToolEntry]:
+        return [ToolEntry(name, "", 1) for name in ("Write", "Edit", "Bash")]
+
+    stage.page.sources.tools = tools
+    stage.vm.send("Never change the files in data/sales/.")
+    qtbot.waitUntil(lambda: stage.vm.activity == "idle")
+    message = [i for i in stage.vm.items() if i.id.startswith("u:")][-1]
+    stage.page.row_action(message.id, "pin")
+    qtbot.waitUntil(lambda: stage.page.findChild(ConfirmDialog) is not None)
+    dialog = stage.page.findChild(ConfirmDialog)
+    assert dialog is not None
+    assert "data/sales" in dialog.accessibleDescription()
+    dialog.go.click()
+    qtbot.waitUntil(lambda: bool(denied(stage.vm)))
+    assert {r.tool_name for r in denied(stage.vm)} == {"Write", "Edit"}
+    stage.page.row_action(message.id, "pin")  # nothing more to offer
+    qtbot.waitUntil(lambda: len(stage.page.compaction._tasks) == 0)
+    assert len(denied(stage.vm)) == 2

@@ -34,6 +34,13 @@ def test_the_dialog_shows_and_gives_a_policy(qtbot: QtBot, mode: str) -> None:
     dialog = ModesDialog(None, Policy("ask", False))
     qtbot.addWidget(dialog)
     assert dialog.policy() == Policy("ask", False)
+    assert dialog.go.isEnabled()
+    dialog.danger.setValue(dialog.alert.value())
+    assert not dialog.go.isEnabled()
+    assert "too near" in dialog.wrong.text()
+    dialog.danger.setValue(90)
+    assert dialog.policy().marks.danger == 0.9
+    assert policy_of(with_policy({}, "a", dialog.policy()), "a") == dialog.policy()
     dialog.radios[mode].click()  # type: ignore[index]
     assert dialog.policy().mode == mode
     assert dialog.at_danger.isEnabled() == (mode != "automatic")

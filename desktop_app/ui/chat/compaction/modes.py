@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QWidget
+from dataclasses import replace
+
+from PySide6.QtWidgets import QSpinBox, QWidget
 
 from desktop_app.core.agent.policy import CompactionMode, Policy
+from desktop_app.core.context.marks import LEAST, MOST
+from desktop_app.ui.chat import figures
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets.buttons import Button
-from desktop_app.ui.widgets.dialogs import Dialog
+from desktop_app.ui.widgets.dialogs import Dialog, FactRow
 from desktop_app.ui.widgets.labels import Label
 from desktop_app.ui.widgets.toggles import Radio, Switch
 
 
 class ModesDialog(Dialog):
-    """Three modes, and whether it is done at the danger mark. ``policy()`` is what was chosen."""
+    """Three modes, whether it is done at the danger mark, and where the marks are. ``policy()`` is
+    what was chosen."""
 
     def __init__(self, parent: QWidget | None, policy: Policy) -> None:
         super().__init__(parent, lambda: tr("Compaction by itself"), width=460)
@@ -34,7 +39,6 @@ class ModesDialog(Dialog):
             note.setContentsMargins(theme().px(23), 0, 0, theme().px(4))
             self.body.addWidget(note)
             radio.setChecked(policy.mode == mode)
-            radio.toggled.connect(self._changed)
         self.at_danger = Switch(lambda: tr("Compact at the danger mark anyway"))
         self.at_danger.setChecked(policy.at_danger)
         self.body.addWidget(self.at_danger)
@@ -49,18 +53,47 @@ class ModesDialog(Dialog):
                 wrap=True,
             )
         )
+        self.marks = policy.marks
+        self.alert, self.danger = (QSpinBox() for _ in range(2))
+        for spin, name, share in (
+            (self.alert, lambda: tr("Offered from"), policy.marks.alert),
+            (self.danger, lambda: tr("Done from"), policy.marks.danger),
+        ):
+            spin.setRange(round(100 * LEAST), round(100 * MOST))
+            spin.setSuffix(" %")
+            spin.setValue(round(100 * share))
+            spin.setAccessibleName(name())
+            spin.valueChanged.connect(self._changed)
+            self.body.addWidget(FactRow(name, spin))
+        self.wrong = Label("", tone="danger", wrap=True)
+        self.body.addWidget(self.wrong)
         self.add_button(Button(lambda: tr("Cancel")), run=self.reject)
         self.go = Button(lambda: tr("Save"), variant="primary")
         self.add_button(self.go, run=self.accept, default=True)
+        for radio in self.radios.values():
+            radio.toggled.connect(self._changed)
         self._changed()
 
     def _changed(self) -> None:
         # Automatic is never without it.
-        self.at_danger.setEnabled(self.policy().mode != "automatic")
+        policy = self.policy()
+        self.at_danger.setEnabled(policy.mode != "automatic")
+        wrong = policy.marks.problem()
+        self.go.setEnabled(not wrong)
+        self.wrong.setVisible(bool(wrong))
+        self.wrong.set_source(
+            tr(
+                "The marks are too near to each other. Down to {target} is compacted.",
+                target=figures.percent(policy.marks.target),
+            )
+        )
 
     def policy(self) -> Policy:
         mode: CompactionMode = "automatic"
         for name, radio in self.radios.items():
             if radio.isChecked():
                 mode = name
-        return Policy(mode, self.at_danger.isChecked())
+        marks = replace(
+            self.marks, alert=self.alert.value() / 100, danger=self.danger.value() / 100
+        )
+        return Policy(mode, self.at_danger.isChecked(), marks)

@@ -24,9 +24,8 @@ def node_name(node: Node) -> str:
 
 
 def node_figure(node: Node) -> str:
-    """Its tokens; what is estimated says so by a sign."""
-    text = figures.tokens(node.tokens)
-    return f"≈ {text}" if node.estimated * 2 > node.tokens and node.category != "free" else text
+    """Its tokens; the hatching and the tooltip say what is estimated."""
+    return figures.tokens(node.tokens)
 
 
 def how_sure(node: Node) -> str:
