@@ -20,7 +20,7 @@ from typing import Any
 from .figures import ROOT, child
 
 OUT = ROOT / "build" / "bench.json"
-ORDER = ["offload", "start", "transcript", "typing", "journal", "index", "mcp"]
+ORDER = ["offload", "start", "transcript", "typing", "journal", "index", "mcp", "compaction"]
 RUN = "import json, sys, importlib as i; print(json.dumps(i.import_module(sys.argv[1]).run()))"
 COLUMNS = ("figure", "ours", "baseline", "ratio", "goal", "")
 

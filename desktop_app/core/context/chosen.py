@@ -114,6 +114,8 @@ class Chosen:
 
     def change(self, ledger: Ledger) -> list[tuple[str, str]]:
         """Put edits and omissions of items into the ledger; what could not be done."""
+        if not (self.choices.drop or self.choices.edits):
+            return []
         known = {i.id: i for i in all_items(ledger)}
         ledger.hidden += [
             n for n in sorted(self.choices.drop) if n in known and n not in ledger.hidden

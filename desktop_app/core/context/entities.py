@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 _WORD = re.compile(r"[A-Za-z0-9_~@./\\$%#&+][\w./\\:@%+~=?&#$-]*", re.ASCII)
 _FOREIGN_PATH = re.compile(r"[\w.~-]*(?:/[\w.~-]+)+|[\w-]+\.[A-Za-z]{1,5}\b")
+# Without one of these no word is exact.
+_MARKS = re.compile(r"[\d_@/]|[a-z][A-Z]|\w\.[A-Za-z]|-\w+-")
 _INNER_CAPITAL = re.compile(r"[a-z][A-Z]")
 _FILE = re.compile(r"[\w-]+\.[A-Za-z][A-Za-z0-9]{0,7}$", re.ASCII)
+_LATIN = re.compile("[a-z]+")
 _EDGES = ".,:;!?-/\\'\"`=&#+%$@~"
 
 
@@ -29,10 +33,14 @@ def _exact(word: str) -> bool:
     )
 
 
-def entities(text: str) -> list[str]:
-    """The exact words of ``text`` in order, each once. ``key=value`` and ``host:port`` are given
-    whole and in their parts."""
-    text = unicodedata.normalize("NFKC", text)
+@lru_cache(maxsize=32768)
+def entities(text: str) -> tuple[str, ...]:
+    """The exact words of ``text`` in order, each once. Pieces of a text are asked for again and
+    again while a plan is made, so the last ones are remembered."""
+    if not _MARKS.search(text):
+        return ()
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
     found: dict[str, None] = {}
     for match in _WORD.finditer(text):
         word = match.group().strip(_EDGES)
@@ -43,7 +51,7 @@ def entities(text: str) -> list[str]:
         for match in _FOREIGN_PATH.finditer(text):
             if not match.group().isascii():
                 found.setdefault(match.group().strip(_EDGES), None)
-    return list(found)
+    return tuple(found)
 
 
 def holds(source: str, word: str) -> bool:
@@ -67,6 +75,13 @@ def _edge(source: str, at: int, own: str, step: int) -> bool:
     return not (char.isascii() and (char.isalnum() or char == "_") and own.isalnum())
 
 
+@lru_cache(maxsize=32768)
+def words_of(text: str) -> frozenset[str]:
+    """The Latin words of ``text`` in lower case; "don't" is "don" and "t". Sets tell quickly which
+    of many texts are worth a closer look by patterns."""
+    return frozenset(_LATIN.findall(text.lower()))
+
+
 def plain(text: str) -> str:
     """``text`` with its white space made single and its width made one: for comparing."""
-    return " ".join(unicodedata.normalize("NFKC", text).split())
+    return " ".join((text if text.isascii() else unicodedata.normalize("NFKC", text)).split())

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from .entities import entities, plain
+from .entities import entities, plain, words_of
 from .redact import redact
 from .rules import sentences
 from .types import ItemKind
@@ -25,6 +26,13 @@ _DECIDED = re.compile(
     r"|is what the|from (?:here|now) on|instead of|rather than|agreed|the plan is|drop(?:ped)?)\b"
     r"|决定|选择|选定|选用|采用|改用|换成|就用|定为|敲定|改为",
     re.IGNORECASE,
+)
+_DECIDED_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        "decision decide decided deciding we i ll with opt opted opting chose chosen choose pick "
+        "picked settled wins to instead built what on of than agreed plan drop dropped",
+    )
 )
 _CHANGES = re.compile(
     r"\b(?:drop(?:ped|ping)?|instead|replac\w+|no longer|moves? to|moved|switch\w*|migrat\w+"
@@ -53,6 +61,8 @@ def poses(text: str) -> bool:
 
 def decides(text: str) -> bool:
     """Whether a sentence tells a decision."""
+    if text.isascii() and _DECIDED_WORDS.isdisjoint(words_of(text)):
+        return False
     return _DECIDED.search(text) is not None
 
 
@@ -68,23 +78,27 @@ class Finding:
     quote: str  # as the agent wrote it
 
 
-def findings(text: str, called: Sequence[str], *, last: bool) -> list[Finding]:
+def findings(text: str, called: Sequence[str], *, last: bool) -> tuple[Finding, ...]:
     """Findings of one text of the agent. ``called`` are the arguments of the calls that it stands
     before; ``last`` when it ends a turn."""
-    known = " ".join(called)
+    return _findings(text, " ".join(called), last)
+
+
+@lru_cache(maxsize=8192)
+def _findings(text: str, known: str, last: bool) -> tuple[Finding, ...]:
     found: list[Finding] = []
     for sentence in sentences(text):
         quote = _BULLET.sub("", sentence)
-        if len(quote) > LONGEST or _HEADING.search(quote) or _BOX.match(quote) or poses(quote):
-            continue
-        decided = decides(quote)
         exact = [e for e in entities(quote) if e not in known]
+        decided = decides(quote)
         if not exact and not (decided and (last or len(quote) > 30)):
+            continue
+        if len(quote) > LONGEST or _HEADING.search(quote) or _BOX.match(quote) or poses(quote):
             continue
         if found and quote == found[-1].quote:
             continue
         found.append(Finding("decision" if decided else "fact", redact(quote), quote))
-    return found[:PER_MESSAGE]
+    return tuple(found[:PER_MESSAGE])
 
 
 def shape(text: str) -> str:

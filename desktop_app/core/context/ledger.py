@@ -14,7 +14,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
-from pydantic import Field, model_validator
+from pydantic import Field, PrivateAttr, model_validator
 
 from desktop_app.core.messages import (
     DataBlock,
@@ -130,6 +130,8 @@ class Ledger(WireModel):
     later: list[dict[str, Any]] = Field(default_factory=list[dict[str, Any]])
     pinned: str = ""
     history: str = ""
+    _shapes: set[str] = PrivateAttr(default_factory=set[str])  # of ``items``, while their number
+    _counted: int = PrivateAttr(default=-1)  # is this
 
     @model_validator(mode="before")
     @classmethod
@@ -215,20 +217,23 @@ class Ledger(WireModel):
     ) -> bool:
         """Add a decision or a fact; False when it stands there already, closed or not. A decision
         of the agent that tells a change closes the one that it names; a model's closes nothing."""
-        others = [i for i in self.items if i.kind != "constraint"]
+        if self._counted != len(self.items):
+            self._shapes = {shape(i.text) for i in self.items if i.kind != "constraint"}
         wanted = shape(text)
-        if any(shape(i.text) == wanted for i in others):
+        if wanted in self._shapes:
             return False
-        if by_model and said_already(text, others):
+        if by_model and said_already(text, [i for i in self.items if i.kind != "constraint"]):
             return False
+        self._shapes.add(wanted)
         if kind == "decision" and changes(text) and not by_model:
-            for item in others:
+            for item in self.items:
                 still = item.kind == "decision" and item.status == "open"
                 if still and about_the_same(text, item.text):
                     item.status, item.by = "superseded", name
         item = LedgerItem(id=name, kind=kind, text=text, evidence=[evidence])
         item.origin = "summariser" if by_model else "assistant"
         self.items.append(item)
+        self._counted = len(self.items)
         return True
 
     def _call(self, call: ToolCallBlock, result: ToolResultBlock) -> None:
@@ -249,7 +254,7 @@ class Ledger(WireModel):
                 self.skills = [*(s for s in self.skills if s != name), name][-SKILLS:]
 
     def _touch(self, path: str, action: Action, ref: str) -> None:
-        known = next((f for f in self.files if f.path == path), None)
+        known = next((f for f in reversed(self.files) if f.path == path), None)
         if known is not None:
             self.files.remove(known)
         known = known or Touched(path=path)

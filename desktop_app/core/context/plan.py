@@ -268,9 +268,12 @@ class Planner:
         ]
         if room is not None:
             self._fill(draft, found, cut, room, chosen)
+        left = draft.gone
         if draft.front is not None:
             ledger.cut = context[draft.front].id
-        elif ledger.cut not in {m.id for n, m in enumerate(context) if n not in draft.gone}:
+        elif ledger.cut is not None and ledger.cut not in {
+            m.id for n, m in enumerate(context) if n not in left
+        }:
             ledger.cut = None
         offload(draft)
         return draft

@@ -30,6 +30,7 @@ class _Rows:
         self._ratio = account.ratio.ratio
         self._masks = {(m.message, m.block): m for m in draft.masks}
         self._labels: dict[str, str] = {}
+        self._gone = draft.gone
 
     def of(self, place: int) -> Iterator[PreviewRow]:
         msg = self._draft.state.context[place]
@@ -79,7 +80,7 @@ class _Rows:
         return PreviewRow("kept", "ledger", "ledger", "ledger", before, after)
 
     def _fate(self, place: int, at: int, *names: str) -> Fate:
-        leaves = place in self._draft.gone or at < self._draft.gone_from(place)
+        leaves = place in self._gone or at < self._draft.gone_from(place)
         if not leaves:
             return "kept"
         return "dropped" if any(n in self._draft.dropped for n in names) else "summarised"

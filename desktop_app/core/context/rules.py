@@ -7,8 +7,10 @@ the way. Over-finding costs a few tokens; a rule that is missed is still in the 
 from __future__ import annotations
 
 import re
+import sys
+from functools import lru_cache
 
-from .entities import entities
+from .entities import entities, words_of
 from .types import Modality
 
 _SENTENCE = re.compile(
@@ -62,6 +64,22 @@ _COMMON = frozenset(
         "was its any all never always must only please forget over lifted longer mind",
     )
 )
+# A word of each English cue above: a text without any of them has no cue.
+_CUE_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        "must mustn never always only not t cannot avoid keep sure ensure more most least without "
+        "unless now remember important forbidden required require except prefer off alone stick "
+        "insist longer circumstances instead don shouldn",
+    )
+)
+_BACK_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        "forget lifted withdrawn canceled cancelled void over obsolete longer mind nevermind "
+        "scratch back now again rule restriction requirement ban limit instruction",
+    )
+)
 PASTED = 40  # rules taken from one pasted text at most
 
 
@@ -80,29 +98,37 @@ def _outside_fences(text: str) -> list[str]:
     return parts
 
 
-def sentences(text: str) -> list[str]:
+@lru_cache(maxsize=8192)
+def sentences(text: str) -> tuple[str, ...]:
     """The sentences of ``text`` outside fenced code, each an exact piece of it without the space
-    around it."""
+    around it. The last texts are remembered: a plan is made in rounds."""
     found: list[str] = []
     for part in _outside_fences(text):
         found += [s for m in _SENTENCE.finditer(part) if (s := m.group().strip())]
-    return found
+    return tuple(found)
+
+
+@lru_cache(maxsize=8192)
+def _rules(text: str, most: int) -> tuple[str, ...]:
+    found: list[str] = []
+    for sentence in sentences(text):
+        if (binds(sentence) or takes_back(sentence)) and sentence not in found:
+            found.append(sentence)
+            if len(found) >= most:
+                break
+    return tuple(found)
 
 
 def rules_in(text: str, *, pasted: bool = False) -> list[str]:
     """Sentences of ``text`` that set a rule or take one back, in order, each once. ``pasted`` text
     yields at most ``PASTED``."""
-    found: list[str] = []
-    for sentence in sentences(text):
-        if sentence not in found and (_CUE.search(sentence) or _BACK.search(sentence)):
-            found.append(sentence)
-            if pasted and len(found) >= PASTED:
-                return found
-    return found
+    return list(_rules(text, PASTED if pasted else sys.maxsize))
 
 
 def binds(text: str) -> bool:
     """Whether a text reads like a rule."""
+    if text.isascii() and _CUE_WORDS.isdisjoint(words_of(text)):
+        return False
     return _CUE.search(text) is not None
 
 
@@ -113,6 +139,8 @@ def orders(text: str) -> bool:
 
 def takes_back(sentence: str) -> bool:
     """Whether a sentence says that something said before does not hold any more."""
+    if sentence.isascii() and _BACK_WORDS.isdisjoint(words_of(sentence)):
+        return False
     return _BACK.search(sentence) is not None
 
 

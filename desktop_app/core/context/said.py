@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 
 from desktop_app.core.messages import WireModel
 
@@ -129,25 +130,35 @@ def _pieces(place: int, one: Said, count: Count, where: str) -> Iterable[_Piece]
     return [_Piece(place, at, text, count(text) + 3) for at, text in enumerate(parts)]
 
 
+@lru_cache(maxsize=65536)
+def _worth(text: str) -> float:
+    """What a piece says by itself: exact words, rules, wishes."""
+    wishes = min(len(_WISH.findall(text)), 2)
+    return min(len(entities(text)), 4) * 2.0 + (1.5 if binds(text) else 0) + wishes
+
+
+@lru_cache(maxsize=65536)
+def _shape(text: str) -> str:
+    return plain(text).casefold()
+
+
 def _weigh(pieces: Sequence[_Piece], messages: int) -> None:
     """Score pieces: by what they say exactly, then by what they wish; later ones a little more.
     What is said again later, and what was taken back, counts for nothing."""
-    shapes = [plain(p.text).casefold() for p in pieces]
+    shapes = [_shape(p.text) for p in pieces]
     often = Counter(shapes)
     last = {shape: n for n, shape in enumerate(shapes)}
     taken_back: set[str] = set()
     for number in range(len(pieces) - 1, -1, -1):
         piece = pieces[number]
-        exact = set(entities(piece.text))
         if last[shapes[number]] != number or _NOTHING.fullmatch(piece.text.strip()):
             continue
-        score = min(len(exact), 4) * 2.0 + (1.5 if binds(piece.text) else 0)
-        score += min(len(_WISH.findall(piece.text)), 2)
+        score = _worth(piece.text)
         score += 0.3 * piece.place / max(1, messages)
         score /= often[shapes[number]]
         if takes_back(piece.text):
-            taken_back |= exact
+            taken_back |= set(entities(piece.text))
             score += 4
-        elif exact & taken_back:
+        elif taken_back and taken_back.intersection(entities(piece.text)):
             score = 0.01
         piece.score = max(score, 0.02) / (1 + piece.size / 200)
