@@ -16,8 +16,9 @@ _NAME = (
     r"credentials?|authorization|cookie|密码|口令|密钥|令牌)"
 )
 _NAMED = re.compile(
-    rf"({_NAME}[\"'”]?\s*(?:[:=：]|=>|\bis\b|是|为)\s*[\"'“]?(?:bearer\s+|basic\s+)?)"
-    r"([^\s\"',;&}<>“”]{6,})",
+    rf"({_NAME}(?:\\?[\"'”])?\s*(?:[:=：]|=>|\bis\b|是|为)\s*(?:\\?[\"'“])?"  # \" as in JSON
+    r"(?:bearer\s+|basic\s+)?)"
+    r"((?:[^\s\"',;&}<>“”\\]|\\(?![\"'])){6,})",
     re.IGNORECASE,
 )
 _BEARER = re.compile(r"(\b(?:bearer|basic)\s+)([A-Za-z0-9+/=._~-]{16,})", re.IGNORECASE)

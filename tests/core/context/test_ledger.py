@@ -332,6 +332,7 @@ def test_a_line_that_stands_out_of_a_result_is_carried_on_as_data() -> None:
         "postgres://app:Zx81kLmNopQrStUvWx@db.internal/prod",
         "The token is Zx81kLmNopQrStUvWx.",
         "密码：Zx81kLmNopQrStUvWx",
+        r'{"note": "password: \"Zx81kLmNopQrStUvWx\""}',
     ],
 )
 def test_no_secret_is_written_into_the_history(line: str) -> None:
