@@ -2,7 +2,8 @@
 
 Peers need SLIPWAY_PEER_PYTHON (agentscope) and SLIPWAY_BENCH_PYTHON (LangChain and tokenizers);
 ``make bench-context`` prepares both. Their results are taken from tests/data/ctxbench where the
-streams are still the same, and are made where they are missing. Ours are always made anew.
+streams are still the same, and are made where they are missing. Ours are made anew, except with
+``--resume``, which goes on after a run that was broken off.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from .generate import generate
 from .matrix import ARMS, MAIN, REST, Arm, Bench, Config, key, runs
 
 OUT = ROOT / "build" / "ctxbench.json"
+PAPER = Path(__file__).with_name("RESULTS.md")
+ROWS = ROOT / "build" / "ctxbench-rows.json"  # of everybody, so that a run can be resumed
 
 
 def main() -> int:
@@ -36,20 +39,21 @@ def main() -> int:
         configs = [replace(c, seeds=min(c.seeds, args.seeds)) for c in configs]
     arms = [a for a in ARMS if not args.arm or a.name in args.arm]
     ready = [a for a in arms if not a.python or os.environ.get(a.python)]
-    rows = cache.load()
+    rows = {**(cache.load(ROWS) if args.resume else {}), **cache.load()}
     _drop_stale(rows, configs)
     missing = [a.name for a in arms if a not in ready]
     if missing:
         print(f"· not installed, taken from former results: {', '.join(missing)}")
-    _run(rows, configs, ready, args.again)
+    _run(rows, configs, ready, args.again, args.resume)
     generator = digest([generate(seed, c.shape) for c in configs for seed in range(c.seeds)])
     whole = report.document(rows, configs, generator)
     for name, found in whole["configurations"].items():
         print("\n" + report.table(name, found))
     args.out.parent.mkdir(parents=True, exist_ok=True)
     args.out.write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    if args.charts:
-        chart.write(whole, args.charts)
+    if args.publish:
+        chart.write(whole, ROOT / "resources" / "pictures")
+        PAPER.write_text(report.paper(whole), "utf-8")
     print(f"\ngenerator {generator[:16]}; all figures are in {args.out}\n")
     for goal in whole["goals"]:
         print(f"{'met   ' if goal['met'] else 'MISSED'}  {goal['goal']}: {goal['found']}")
@@ -63,8 +67,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--arm", action="append", help="only this system; repeats")
     parser.add_argument("--seeds", type=int, help="at most so many")
     parser.add_argument("--again", action="store_true", help="make the peers' results anew too")
+    parser.add_argument("--resume", action="store_true", help="keep our own former results too")
     parser.add_argument("--out", type=Path, default=OUT, help="where the JSON goes")
-    parser.add_argument("--charts", type=Path, help="a folder for the charts")
+    parser.add_argument("--publish", action="store_true", help="write RESULTS.md and the charts")
     return parser.parse_args()
 
 
@@ -80,14 +85,19 @@ def _drop_stale(rows: dict[str, dict[str, Any]], configs: Sequence[Config]) -> N
 
 
 def _run(
-    rows: dict[str, dict[str, Any]], configs: Sequence[Config], arms: Sequence[Arm], again: bool
+    rows: dict[str, dict[str, Any]],
+    configs: Sequence[Config],
+    arms: Sequence[Arm],
+    again: bool,
+    resume: bool,
 ) -> None:
     peers = {a.name for a in ARMS if a.python}
-    todo = [
-        (arm, config, seed)
-        for arm, config, seed in runs(configs, arms)
-        if again or arm.name not in peers or key(arm, config, seed) not in rows
-    ]
+
+    def known(arm: Arm, config: Config, seed: int) -> bool:
+        kept = not again if arm.name in peers else resume
+        return kept and key(arm, config, seed) in rows
+
+    todo = [one for one in runs(configs, arms) if not known(*one)]
     bench = Bench()
     started = saved = time.monotonic()
     try:
@@ -96,7 +106,7 @@ def _run(
             if sys.stderr.isatty() or number % 25 == 0 or number == len(todo):
                 spent = time.monotonic() - started
                 print(f"· {number} of {len(todo)} runs, {spent:.0f} s", file=sys.stderr, flush=True)
-            if arm.name in peers and time.monotonic() - saved > 20:
+            if time.monotonic() - saved > 20:
                 saved = time.monotonic()
                 _keep(rows, peers)
     finally:
@@ -105,6 +115,7 @@ def _run(
 
 
 def _keep(rows: dict[str, dict[str, Any]], peers: set[str]) -> None:
+    cache.save(rows, ROWS)
     made = {n: r for n, r in rows.items() if n.split(" ", 1)[0] in peers}
     if made:
         cache.save(made)

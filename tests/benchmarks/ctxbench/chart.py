@@ -61,7 +61,7 @@ def kept(whole: dict[str, Any]) -> str:
     """A table in colour: what stands in the last prompt, with a summariser that forgets."""
     config = _usual(whole, "lossy") or next(iter(whole["configurations"].values()))
     heads = [*HEADS.values(), "over window"]
-    left, top, wide, high = 270, 92, 78, 34
+    left, top, wide, high = 270, 92, 96, 34
     parts = [
         _text(left + wide * (n + 0.5), top - 12, h, "middle", f"fill='{MUTED}' font-size='12'")
         for n, h in enumerate(heads)
@@ -78,8 +78,8 @@ def kept(whole: dict[str, Any]) -> str:
         over = found["over"]
         share = 1.0 if over == 0 else 0.0
         parts += _cell(left + len(cells) * wide, y, wide, high, share, f"{over:.1f}")
-    width, height = left + wide * len(heads) + 20, top + high * len(arms) + 44
-    note = f"{config['seeds']} generated sessions of 220 steps · prompts over the window: a run"
+    width, height = left + wide * len(heads) + 16, top + high * len(arms) + 44
+    note = f"{config['seeds']} generated sessions · over window: prompts that no model takes"
     parts.append(_text(20, height - 14, note, more=f"fill='{MUTED}' font-size='12'"))
     title = "What the model still sees at the end of a long session"
     below = "32k window, a summariser that loses three of ten items at each call; 1.00 is all of it"
@@ -101,7 +101,7 @@ def _cell(x: float, y: float, wide: int, high: int, value: float | None, text: s
 def scores(whole: dict[str, Any]) -> str:
     """The score of each system by how the summariser behaves, with its interval."""
     modes = [m for m in MODES if _usual(whole, m)]
-    left, top, high, span = 120, 112, 44, 560
+    left, top, high, span = 120, 126, 40, 640
     parts: list[str] = []
     for tick in range(0, 11, 2):
         x = left + span * tick / 10
@@ -112,11 +112,11 @@ def scores(whole: dict[str, Any]) -> str:
         x, y = 20 + 265 * (n % 3), 70 + 18 * (n // 3)
         parts.append(f"<circle cx='{x + 5}' cy='{y - 4}' r='5' fill='{COLOURS[arm]}'/>")
         parts.append(_text(x + 16, y, TITLES[arm], more="font-size='12'"))
-    top_rows = top + 30
+    top_rows = top + 26
     for row, mode in enumerate(modes):
         config = _usual(whole, mode)
         assert config is not None
-        y = top_rows + high * row - 12
+        y = top_rows + high * row - 6
         parts.append(_text(20, y + 4, mode, more="font-weight='600'"))
         arms = [a for a in ARMS if a in config["arms"]]
         for n, arm in enumerate(arms):
@@ -128,7 +128,7 @@ def scores(whole: dict[str, Any]) -> str:
                 f"stroke='{colour}' stroke-width='1.5'/>"
                 f"<circle cx='{left + span * mean:.1f}' cy='{at:g}' r='4.5' fill='{colour}'/>"
             )
-    width, height = left + span + 130, top + high * len(modes) + 50
+    width, height = left + span + 60, top + high * len(modes) + 36
     title = "Score Q by how the summariser behaves"
     below = "32k window, 220 steps; the line is the 95 % interval over the sessions"
     return _page(width, height, title, below, parts)

@@ -95,6 +95,7 @@ REST = (
     Config("lossy", shape=Shape(LONG, surrogates=True)),
     Config("down", shape=Shape(LONG, other=True)),
     Config("lossy", shape=Shape(LONG, other=True)),
+    Config("lossy", shape=Shape(LONG, chatty=True, other=True)),
 )
 
 

@@ -17,8 +17,8 @@ FAIRNESS = (
     "The sessions are made by a program. Half of the rules, most decisions and most facts have no "
     "cue word; task lists come from tools that Slipway has and from tools that it does not know.",
     "The generator is ours, and most of its sentences were known while the engine's rules were "
-    "made. Two columns use other, held-out sentences for the same things: they say how much of the "
-    "result comes from that.",
+    "made. Three tables use other, held-out sentences for the same things: they say how much of "
+    "the result comes from that.",
     "No real model writes summaries here. A scripted one sees exactly the text that a system sends "
     "and answers alike for all of them; Slipway's request asks it to leave out what is kept "
     "anyway, and it does. A peer's summary may have 3,000 tokens or a 20th of the window, "
@@ -40,10 +40,10 @@ FAIRNESS = (
 )
 
 
-def values(rows: Rows, arm: Arm, config: Config) -> list[dict[str, Any]]:
-    """An arm's rows of a configuration, a seed each; those that there are."""
-    names = [key(arm, config, seed) for seed in range(config.seeds)]
-    return [rows[n] for n in names if n in rows]
+def values(rows: Rows, arm: Arm, config: Config) -> dict[int, dict[str, Any]]:
+    """An arm's rows of a configuration by seed; those that there are."""
+    names = {seed: key(arm, config, seed) for seed in range(config.seeds)}
+    return {seed: rows[n] for seed, n in names.items() if n in rows}
 
 
 def mean(numbers: Sequence[float | None]) -> float | None:
@@ -56,16 +56,19 @@ def summary(rows: Rows, configs: Sequence[Config]) -> dict[str, Any]:
     """All figures, by configuration and arm."""
     found: dict[str, Any] = {}
     for config in configs:
-        arms = {a.name: _arm(v) for a in ARMS if (v := values(rows, a, config))}
+        arms = {a.name: _arm([*v.values()]) for a in ARMS if (v := values(rows, a, config))}
         if arms:
-            found[config.name] = {"seeds": config.seeds, "arms": arms}
+            seeds = max(a["seeds"] for a in arms.values())
+            found[config.name] = {"seeds": seeds, "arms": arms}
             found[config.name]["ahead"] = _ahead(rows, config)
     return found
 
 
 def _arm(found: list[dict[str, Any]]) -> dict[str, Any]:
     return {
+        "seeds": len(found),
         "score": list(interval([r["score"] for r in found])),
+        "strict": list(interval([strict(r) for r in found])),
         "visible": {k: mean([r["visible"][k] for r in found]) for k in KEPT},
         "reachable": {k: mean([r["reachable"][k] for r in found]) for k in KEPT},
         "wrong": {k: mean([r["wrong"][k] for r in found]) for k in WRONG},
@@ -81,9 +84,11 @@ def _ahead(rows: Rows, config: Config) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for arm in ARMS:
         theirs = values(rows, arm, config)
-        if not arm.ours and len(theirs) == len(mine) and mine:
-            scores = [r["score"] for r in mine], [r["score"] for r in theirs]
-            found[arm.name] = list(difference(*scores))
+        both = [seed for seed in mine if seed in theirs]
+        if not arm.ours and both:
+            scores = [mine[s]["score"] for s in both], [theirs[s]["score"] for s in both]
+            hard = [strict(mine[s]) for s in both], [strict(theirs[s]) for s in both]
+            found[arm.name] = {"score": difference(*scores), "strict": difference(*hard)}
     return found
 
 
@@ -92,7 +97,8 @@ def volume(rows: Rows, configs: Sequence[Config]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for config in configs:
         streams = [generate(seed, config.shape) for seed in range(min(config.seeds, 5))]
-        said = [r["said"] for a in ARMS if a.name == "ours" for r in values(rows, a, config)]
+        ours = values(rows, next(a for a in ARMS if a.name == "ours"), config)
+        said = [r["said"] for r in ours.values()]
         found[config.name] = {
             "steps": mean([s.steps() for s in streams]),
             "characters": mean([len(s.source()) for s in streams]),
@@ -113,6 +119,14 @@ def document(rows: Rows, configs: Sequence[Config], generator: str) -> dict[str,
         "configurations": (found := summary(rows, configs)),
         "goals": [{"goal": g, "met": m, "found": f} for g, m, f in goals(found)],
     }
+
+
+def strict(row: dict[str, Any]) -> float:
+    """The score where nothing may go wrong: none for a session with a prompt that no model takes,
+    or in which the task, a rule or a pending thing was lost."""
+    protected = (row["visible"][k] for k in ("task", "constraint", "pending"))
+    whole = all(v is None or v == 1 for v in protected)
+    return row["score"] if whole and not row["over"] and not row["orphans"] else 0.0
 
 
 # -- goals -----------------------------------------------------------------------------------
@@ -162,25 +176,29 @@ def goals(found: dict[str, Any]) -> list[tuple[str, bool, str]]:
 
 
 def _ahead_goals(found: dict[str, Any]) -> list[tuple[str, bool, str]]:
-    imperfect: list[tuple[float, str]] = []
-    perfect: list[tuple[float, str]] = []
-    for name, config in found.items():
-        for arm, (middle, low, _) in config["ahead"].items():
-            where = f"{TITLES[arm]}, {name}"
-            if name.startswith("perfect"):
-                perfect.append((middle, where))
-            else:
-                imperfect.append((low, where))
     made: list[tuple[str, bool, str]] = []
-    if imperfect:
-        worst, where = min(imperfect)
-        goal = "score above every peer where the summariser is not perfect (95 % interval)"
-        made.append((goal, worst > 0, f"{worst:+.3f} ({where})"))
+    for kind, words in (
+        ("score", "Q above every peer where the summariser is not perfect"),
+        ("strict", "… with sessions counted as lost in which a prompt or a protected thing was"),
+    ):
+        imperfect = [
+            (ahead[kind][1], f"{TITLES[arm]}, {name}")
+            for name, config in found.items()
+            if not name.startswith("perfect")
+            for arm, ahead in config["ahead"].items()
+        ]
+        if imperfect:
+            worst, where = min(imperfect)
+            made.append((f"{words} (95 % interval)", worst > 0, f"{worst:+.3f} ({where})"))
+    perfect = [
+        (ahead["score"][0], f"{TITLES[arm]}, {name}")
+        for name, config in found.items()
+        if name.startswith("perfect")
+        for arm, ahead in config["ahead"].items()
+    ]
     if perfect:
         worst, where = min(perfect)
-        made.append(
-            ("score not below where it is perfect", worst > -0.005, f"{worst:+.3f} ({where})")
-        )
+        made.append(("Q not below where it is perfect", worst > -0.005, f"{worst:+.3f} ({where})"))
     return made
 
 
@@ -190,7 +208,7 @@ HEADS = {
     "task": "task",
     "constraint": "rules",
     "pending": "pending",
-    "decision": "decis.",
+    "decision": "decisions",
     "artifact": "files",
     "fix": "fixes",
     "fact_restated": "facts said",
@@ -200,7 +218,7 @@ HEADS = {
 
 def table(name: str, config: dict[str, Any]) -> str:
     """A configuration as Markdown."""
-    heads = ["", "Q", *HEADS.values(), "reach.", "wrong", "over", "largest", "sum. calls"]
+    heads = ["", "Q", "strict", *HEADS.values(), "reach.", "wrong", "over", "largest", "sum. calls"]
     lines = [f"### {name} · {config['seeds']} seeds", "", _line(heads), _line(["---"] * len(heads))]
     for arm, title in TITLES.items():
         if (found := config["arms"].get(arm)) is None:
@@ -208,7 +226,9 @@ def table(name: str, config: dict[str, Any]) -> str:
         shares = [_share(found["visible"][k]) for k in HEADS]
         reachable = mean([v for v in found["reachable"].values() if v is not None])
         wrong = sum(v for k, v in found["wrong"].items() if k not in ("stale", "done_as_pending"))
-        cells = [title, _score(Interval(*found["score"])), *shares, _share(reachable)]
+        fewer = f" ({found['seeds']} seeds)" if found["seeds"] < config["seeds"] else ""
+        hard = _share(found["strict"][0])
+        cells = [title + fewer, _score(Interval(*found["score"])), hard, *shares, _share(reachable)]
         cells += [f"{wrong:.1f}", f"{found['over']:.1f}", f"{found['largest']:,}"]
         lines.append(_line([*cells, f"{found['calls']:.0f}"]))
     return "\n".join(lines)
@@ -224,3 +244,46 @@ def _share(value: float | None) -> str:
 
 def _score(value: Interval) -> str:
     return f"{value.mean:.2f} ({value.low:.2f}–{value.high:.2f})"
+
+
+PAPER = """# What a full context window still knows: results
+
+Made by `make bench-context ARGS=--publish`; do not edit. Generated sessions are replayed through
+each system with the same scripted summariser, and the last prompt is searched for what was planted.
+`Q` is the score (0 to 1) with its 95 % interval over the sessions, `strict` the same where a
+session counts as 0 that had a prompt over the window or lost its task, a rule or a pending thing.
+The other columns are shares of what should be there and stands in the last prompt. `reach.` counts
+what the agent can still find in files, `wrong` what a summary changed, invented, obeyed or leaked,
+`over` the prompts of a session that were longer than the window, `largest` the longest prompt in
+tokens.
+
+Generator {generator}, version {version}.
+"""
+
+
+def paper(whole: dict[str, Any]) -> str:
+    """The results as a page of their own."""
+    parts = [PAPER.format(generator=whole["generator"][:16], version=whole["version"])]
+    parts.append("## Goals\n\n| goal | | worst |\n| --- | --- | --- |")
+    parts[-1] += "".join(
+        f"\n| {g['goal']} | {'met' if g['met'] else 'missed'} | {g['found']} |"
+        for g in whole["goals"]
+    )
+    parts.append("## How far this can be trusted\n\n" + "\n".join(f"- {f}" for f in FAIRNESS))
+    parts.append(_volumes(whole["volume"]))
+    parts.append("## Tables")
+    parts += [table(name, found) for name, found in whole["configurations"].items()]
+    return "\n\n".join(parts) + "\n"
+
+
+def _volumes(volume: dict[str, Any]) -> str:
+    lines = [
+        "## How much the sessions hold",
+        "",
+        _line(["", "model calls", "characters", "said by the person", "in tokens"]),
+        _line(["---"] * 5),
+    ]
+    for name, found in volume.items():
+        numbers = [found[k] for k in ("steps", "characters", "said_characters", "said_tokens")]
+        lines.append(_line([name, *("–" if n is None else f"{n:,.0f}" for n in numbers)]))
+    return "\n".join(lines)
