@@ -5,6 +5,9 @@ peer.py read DIR SESSION   what it understands of a session and of the skills
 peer.py append DIR SESSION adds one message to a session
 peer.py purge DIR AGENT SESSION
 peer.py declared DIR       the MCP servers it knows, by agent and session
+peer.py skills DIR AGENT…  the skills of each agent, after it opened the folder
+peer.py results DIR SESSION ID…   it offloads a result under each id
+peer.py states DIR FILE…   each AgentState loaded and dumped again; DIR is left alone
 """
 
 from __future__ import annotations
@@ -92,8 +95,34 @@ async def declared(workspace: LocalWorkspace, _: list[str]) -> object:
     }
 
 
+async def skills(workspace: LocalWorkspace, args: list[str]) -> object:
+    return {a: [s.name for s in await workspace.list_skills(agent_id=a)] for a in args}
+
+
+async def results(workspace: LocalWorkspace, args: list[str]) -> object:
+    session, *ids = args
+    for call in ids:
+        block = ToolResultBlock(id=call, name="x", output=[TextBlock(text="their " + call)])
+        await workspace.offload_tool_result(session, block)
+    return sorted(os.listdir(os.path.join(workspace.workdir, "sessions", session)))
+
+
+def states(files: list[str]) -> object:
+    from agentscope.state import AgentState
+
+    answers = []
+    for name in files:
+        with open(name, encoding="utf-8") as file:
+            state = AgentState.model_validate_json(file.read())
+        answers.append(json.loads(state.model_dump_json()))
+    return answers
+
+
 async def main() -> None:
     command, folder, *args = sys.argv[1:]
+    if command == "states":
+        print(json.dumps(states(args)))
+        return
     workspace = LocalWorkspace(workdir=folder)
     await workspace.initialize()
     try:

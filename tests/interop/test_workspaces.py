@@ -137,3 +137,75 @@ async def test_servers_that_we_declare_are_theirs_too(tmp_path: Path, peer) -> N
     before = (tmp_path / ".mcp").read_bytes()
     assert peer("declared", tmp_path) == {"a s1": ["local", "web"], " ": ["everywhere"]}
     assert (tmp_path / ".mcp").read_bytes() == before
+
+
+HOSTILE = ("../../x", "call/../x", "a:b c", "CON", "x" * 300, "..", "")
+
+
+async def test_names_that_lead_out_stay_inside_and_theirs_are_listed(tmp_path: Path, peer) -> None:
+    root = tmp_path / "deep" / "w"
+    root.mkdir(parents=True)
+    assert len(peer("results", root, "a b:1", "call_1", "a:b c", "CON")) == 3
+    before = {p for p in tmp_path.rglob("*") if not p.is_relative_to(root)}
+    async with LocalWorkspace(root, id="w") as workspace:
+        for call in HOSTILE:
+            block = ToolResultBlock(id=call, name="x", output=f"ours {call}")
+            path = await workspace.offload_tool_result("../../elsewhere", block)
+            assert (root / path).resolve().is_relative_to(root / "sessions")
+            await workspace.offload_tool_result("a b:1", block)
+        entries = [e for e in await workspace.list_offloads() if e.kind == "tool_result"]
+    assert {p for p in tmp_path.rglob("*") if not p.is_relative_to(root)} == before
+    assert {"sessions/a b:1/tool_result-CON.txt", "sessions/a b:1/tool_result-a:b c.txt"} <= {
+        e.path for e in entries
+    }
+    # Each of their names and each of ours: nothing was written over.
+    assert len(entries) == 3 + 2 * len(HOSTILE)
+    texts = [(root / e.path).read_text(encoding="utf-8") for e in entries]
+    assert sum(t.startswith("their ") for t in texts) == 3
+
+
+async def test_a_torn_line_does_not_swallow_what_comes_after(tmp_path: Path, peer) -> None:
+    peer("write", tmp_path)
+    file = tmp_path / "sessions/s1/context.jsonl"
+    file.write_bytes(file.read_bytes() + b'{"role": "user", "cont')
+    torn = file.read_bytes()
+    async with LocalWorkspace(tmp_path, id="w") as workspace:
+        await workspace.offload_context("s1", ours()[:1])
+        read = await workspace.read_context("s1")
+    assert [m.text() for m in read.messages][-1] == "看 this 👩‍👩‍👧"
+    assert len(read.damaged) == 1
+    assert file.read_bytes().startswith(torn)  # never rewritten
+
+
+async def test_every_field_of_a_message_is_kept(tmp_path: Path, peer) -> None:
+    """Theirs, read by us and written into another session, is theirs again, field for field."""
+    peer("write", tmp_path)
+    async with LocalWorkspace(tmp_path, id="w") as workspace:
+        read = await workspace.read_context("s1")
+        await workspace.offload_context("copy", read.messages)
+    first = peer("read", tmp_path, "s1")["messages"]
+    assert peer("read", tmp_path, "copy")["messages"] == first
+
+
+async def test_their_upgrade_of_an_older_folder_is_followed(tmp_path: Path, peer) -> None:
+    """A process of theirs opens a folder of generation B while we have it open: it becomes C."""
+    shutil.copytree(SAMPLES / "gen-b-2.0.6", tmp_path / "w")
+    async with LocalWorkspace(tmp_path / "w", id="w") as workspace:
+        assert workspace.info.generation == "B"
+        before = [s.name for s in await workspace.list_skills(agent_id="A")]
+        theirs = peer("skills", tmp_path / "w", "A")
+        assert (await workspace.refresh()).generation == "C"
+        assert [s.name for s in await workspace.list_skills(agent_id="A")] == before == theirs["A"]
+
+
+async def test_an_agent_that_is_new_to_them_gets_the_template(tmp_path: Path, peer) -> None:
+    """A skill of the template is listed by us before their partition is made, and after."""
+    shutil.copytree(SAMPLES / "gen-c-2.0.11", tmp_path / "w")
+    async with LocalWorkspace(tmp_path / "w", id="w") as workspace:
+        before = sorted(s.name for s in await workspace.list_skills(agent_id="new"))
+        theirs = peer("skills", tmp_path / "w", "new", "agent-42")
+        assert sorted(theirs["new"]) == before
+        for agent, names in theirs.items():
+            assert sorted(s.name for s in await workspace.list_skills(agent_id=agent)) == sorted(
+                names
+            )

@@ -50,8 +50,9 @@ async def detect(backend: Backend, folder: str) -> Layout:
         if names[OWN].kind == "link":  # a folder from elsewhere must not lead us out of it
             await require_inside(backend, root, folder)
         inner = await entries(backend, root)
-        found = await _shape(backend, root, inner)
-        generation, evidence = found or (OWN_GENERATION, ())
+        generation, evidence = await _shape(backend, root, inner) or (OWN_GENERATION, ())
+        if not any(sign.endswith(":flat") for sign in evidence):
+            generation = OWN_GENERATION  # messages alone look like B; we never write that
         return Layout(folder, root, generation, False, True, evidence)
     if (found := await _shape(backend, folder, names)) is not None:
         return Layout(folder, folder, found[0], True, True, found[1])
