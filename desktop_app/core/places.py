@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
 from .errors import WorkspaceError
+from .log import hide
 from .paths import Paths
-from .secrets import Secrets
+from .secrets import Place, Secrets
 from .sessions.appdb import WorkspaceRow
 from .workspaces.docker.engines import Engines
 from .workspaces.docker.spec import DockerSpec
@@ -35,6 +37,32 @@ class Places:
         self._tools = tools
         self.engines = Engines()
         self.e2b = Account(lambda: secrets.get(SECRET))
+
+    async def key_kept(self) -> tuple[str, Place]:
+        """Where the E2B key is (``keyring``, ``session``, ``environment``, or empty for none), and
+        where a new one would be kept."""
+        place = await self._secrets.place()
+        if await self._secrets.get(SECRET):
+            return ("session" if self._secrets.only_now(SECRET) else "keyring"), place
+        return ("environment" if os.environ.get("E2B_API_KEY") else ""), place
+
+    async def keep_key(self, key: str) -> Place:
+        """Keep an E2B key; where it lies now. An empty one forgets what was kept."""
+        if key:
+            return await self._secrets.put(SECRET, key)
+        await self._secrets.remove(SECRET)
+        return await self._secrets.place()
+
+    def account(self, key: str = "") -> Account:
+        """The account, with another key than the one that is kept when ``key`` is not empty."""
+        if not key:
+            return self.e2b
+        hide(key)
+
+        async def typed() -> str:
+            return key
+
+        return Account(typed, api_url=self.e2b.api_url, sandbox_url=self.e2b.sandbox_url)
 
     async def make(self, row: WorkspaceRow) -> LocalWorkspace:
         """The workspace of a row, not opened. WorkspaceError ``workspace.kind`` for a kind that

@@ -79,6 +79,10 @@ class Secrets:
             self._known[name] = key
         return key
 
+    def only_now(self, name: str) -> bool:
+        """Whether a key is kept for this run alone."""
+        return name in self._session
+
     async def put(self, name: str, key: str) -> Place:
         """Keep a key; where it lies now. What the keyring has is only replaced when it took the
         new one."""

@@ -124,6 +124,7 @@ class MainWindow(Live, QWidget):
         self.everything.clicked.connect(lambda: self.dialogs.find_everywhere())
         self.rail.chosen.connect(self._rail_chosen)
         self.pane.openSession.connect(self.open_session)
+        self.pane.newWanted.connect(self.dialogs.new_workspace)
         self.pane.toast.connect(self._toast_with)
         self.workspaces.failed.connect(self.show_error)
         self.workspaces.loaded.connect(self._loaded)

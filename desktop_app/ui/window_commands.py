@@ -25,7 +25,7 @@ def register(window: MainWindow) -> None:
         [
             (
                 lambda: tr("File"),
-                ["workspace.open", "workspace.demo", SEPARATOR, "window.quit"],
+                ["workspace.new", "workspace.open", "workspace.demo", SEPARATOR, "window.quit"],
             ),
             (
                 lambda: tr("Session"),
@@ -71,10 +71,12 @@ def register(window: MainWindow) -> None:
 def _workspace(w: MainWindow) -> list[Command]:
     group = lambda: tr("Workspace")  # noqa: E731
     c, pane = Command, w.pane
+    new = c("workspace.new", lambda: tr("New workspace…"), w.dialogs.new_workspace, "Ctrl+Shift+N")
     folder = c("workspace.open", lambda: tr("Open a folder…"), pane.choose_folder, "Ctrl+O")
     demo = c("workspace.demo", lambda: tr("Try the demo"), w.workspaces.open_demo)
     leave = c("window.quit", lambda: tr("Quit"), w.close, "Ctrl+Q")
     return [
+        replace(new, icon="plus", group=group),
         replace(folder, icon="folder-open", group=group),
         replace(demo, icon="sparkles", group=group),
         replace(leave, icon="log-out", group=group),

@@ -75,6 +75,28 @@ class WindowDialogs(QObject):
         self._window.save_shape()
         self._window.closing.emit()
 
+    # -- a new workspace ---------------------------------------------------------------------
+
+    def new_workspace(self) -> None:
+        """The dialog for a folder, a container or a sandbox; then a session in what was made."""
+        self._tasks.replace(self._new_workspace(), name="new workspace")
+
+    async def _new_workspace(self) -> None:
+        from desktop_app.ui.machines.making import Making
+        from desktop_app.ui.machines.new_dialog import NewWorkspaceDialog
+
+        window = self._window
+        making = Making(window.service)
+        dialog = NewWorkspaceDialog(window, making)
+        dialog.folderChosen.connect(window.workspaces.open_folder)
+        dialog.made.connect(window.workspaces.new_session)
+        try:
+            await show(dialog, keep=True)
+        finally:
+            await making.close()
+            dialog.deleteLater()
+            making.deleteLater()
+
     # -- find in everything -----------------------------------------------------------------
 
     def find_everywhere(self) -> None:

@@ -35,6 +35,7 @@ class WorkspacesPane(Live, QWidget):
     """List, create, rename, trust, forget; every destructive thing says what is kept."""
 
     openSession = Signal(object)  # SessionKey
+    newWanted = Signal()  # a workspace of any kind
     toast = Signal(str, str, object)  # text, action label, what the action does
 
     def __init__(self, model: WorkspacesViewModel, parent: QWidget | None = None) -> None:
@@ -176,6 +177,7 @@ class WorkspacesPane(Live, QWidget):
 
     def _add_menu(self) -> None:
         menu = Menu(parent=self)
+        menu.addAction(icon("plus"), tr("New workspace…"), self.newWanted.emit)
         menu.addAction(icon("folder-open"), tr("Open a folder…"), self.choose_folder)
         current = self.workspace_at_hand()
         new = menu.addAction(icon("message-square-plus"), tr("New session"))
@@ -213,10 +215,13 @@ class WorkspacesPane(Live, QWidget):
         info = ws.info
         new = menu.addAction(icon("message-square-plus"), tr("New session"))
         new.triggered.connect(lambda: self.model.new_session(info.id))
-        new.setEnabled(info.state == "ready")
+        new.setEnabled(info.state in ("ready", "stopped", "paused"))
+        if info.backend != "local":
+            self._machine_menu(menu, ws)
         folder = menu.addAction(icon("folder-open"), tr("Show the folder"))
         folder.triggered.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(info.folder)))
         folder.setEnabled(info.state not in ("missing", "unreadable"))
+        folder.setVisible(info.backend == "local")
         if not info.trusted:
             trust = menu.addAction(icon("shield-check"), tr("Trust…"))
             trust.triggered.connect(
@@ -225,6 +230,22 @@ class WorkspacesPane(Live, QWidget):
         menu.addSeparator()
         menu.addAction(icon("pencil"), tr("Rename…"), lambda: self.rename(ws))
         menu.addAction(icon("x"), tr("Forget…"), lambda: self.remove(ws))
+
+    def _machine_menu(self, menu: Menu, ws: WorkspaceSummary) -> None:
+        """Start, pause, stop: what its machine's state allows."""
+        model, info = self.model, ws.info
+        menu.addSeparator()
+        words = {"paused": tr("Resume"), "error": tr("Try again")}.get(info.state, tr("Start"))
+        start = menu.addAction(icon("play"), words, lambda: model.machine(info.id, "start"))
+        start.setEnabled(info.state in ("stopped", "paused", "error"))
+        pause = menu.addAction(icon("pause"), tr("Pause"), lambda: model.machine(info.id, "pause"))
+        pause.setEnabled(info.state in ("ready", "readonly"))
+        if info.backend == "docker":  # a sandbox has no other way to stand still than to pause
+            stop = menu.addAction(
+                icon("square"), tr("Stop"), lambda: model.machine(info.id, "stop")
+            )
+            stop.setEnabled(info.state in ("ready", "readonly", "paused"))
+        menu.addSeparator()
 
     def _session_menu(self, menu: Menu, session: SessionSummary) -> None:
         menu.addAction(
@@ -277,7 +298,12 @@ class WorkspacesPane(Live, QWidget):
 
     async def _forget(self, ws: WorkspaceSummary) -> None:
         sessions = sum(not s.foreign for s in ws.sessions)
-        kept = [tr("The folder and all files in it")]
+        local = ws.info.backend == "local"
+        kept = [
+            tr("The folder and all files in it")
+            if local
+            else tr("Its machine, with the files that are only in it")
+        ]
         if sessions:
             kept.append(
                 trn(

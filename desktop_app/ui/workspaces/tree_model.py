@@ -27,6 +27,7 @@ _STATE_GLYPH = {
     "unreadable": "failed",
     "readonly": "idle",
     "stopped": "idle",
+    "paused": "paused",
     "starting": "busy",
     "error": "failed",
 }
@@ -52,6 +53,8 @@ def workspace_note(ws: WorkspaceSummary) -> str:
             return tr("starting")
         case "stopped":
             return tr("stopped")
+        case "paused":
+            return tr("paused")
         case "error":
             return tr("error")
         case _:

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from desktop_app.core.catalog import SessionSummary, WorkspaceSummary
 from desktop_app.core.errors import SlipwayError
+from desktop_app.core.machines import Verb
 from desktop_app.core.service import Slipway
 from desktop_app.core.sessions.base import SessionKey
 from desktop_app.core.shelf import FolderReport
@@ -177,6 +178,10 @@ class WorkspacesViewModel(QObject):
 
     def trust(self, workspace_id: str) -> None:
         self._run(self.service.trust(workspace_id), "trust")
+
+    def machine(self, workspace_id: str, verb: Verb) -> None:
+        """Start, pause or stop the machine of a workspace."""
+        self._run(self.service.machines.do(workspace_id, verb), f"{verb} a machine")
 
     def rename_workspace(self, workspace_id: str, name: str) -> None:
         if name.strip():
