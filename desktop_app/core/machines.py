@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from .catalog import WorkspacesChanged
 from .errors import WorkspaceError
+from .gateway.connection import GatewayConnection
+from .gateway.machine import GatewayMachine
 from .ids import new_id, now_us
+from .mcp.connection import Status
+from .mcp.manager import McpManager
+from .mcp.runner import Runner
+from .mcp.spec import ServerSpec
 from .sessions.appdb import WorkspaceRow
+from .sessions.base import SessionKey
 from .shelf import Shelf
 from .workspaces.base import WorkspaceInfo
 from .workspaces.docker.spec import DockerSpec
@@ -38,6 +46,7 @@ class Machines:
 
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
+        self._gateways: dict[str, GatewayMachine] = {}
 
     async def of(self, workspace_id: str) -> ManagedWorkspace | None:
         """The workspace when it has a machine; None for a folder."""
@@ -101,6 +110,25 @@ class Machines:
             return await getattr(workspace, verb)()
         finally:
             self._shelf.tell(WorkspacesChanged(workspace_id))
+
+    def gateway(self, workspace: ManagedWorkspace) -> GatewayMachine:
+        """The gateway of a workspace's machine; started by the first server that needs it."""
+        return self._gateways.setdefault(workspace.info.id, GatewayMachine(workspace.remote))
+
+    def servers(self, workspace: ManagedWorkspace, key: SessionKey, runner: Runner) -> McpManager:
+        """The MCP servers of a session in a machine: they run there, behind its gateway."""
+        gateway = self.gateway(workspace)
+
+        def connect(spec: ServerSpec, on_change: Callable[[Status], None]) -> GatewayConnection:
+            return GatewayConnection(spec, gateway, key.agent_id, key.session_id, on_change)
+
+        return McpManager(workspace, runner, key.agent_id, key.session_id, connect=connect)
+
+    async def close(self) -> None:
+        """End the gateways; the machines are put away by the shelf's manager."""
+        for gateway in self._gateways.values():
+            await gateway.close()
+        self._gateways.clear()
 
     async def loss(self, workspace_id: str) -> Loss:
         """What ``remove`` and ``rebuild`` would take away. Sessions and their history are in the

@@ -50,6 +50,7 @@ from .sessions.sqlite import SqliteJournalStore
 from .shelf import LISTED, USER, Shelf, tools, why_not
 from .tasks import Tasks
 from .workspaces.local_workspace import LocalWorkspace
+from .workspaces.remote.managed import ManagedWorkspace
 
 log = logging.getLogger(__name__)
 
@@ -138,10 +139,10 @@ class Slipway(Shelf):
 
     # -- sessions ------------------------------------------------------------------------------
 
-    def _servers(self, workspace: LocalWorkspace, key: SessionKey) -> McpManager | None:
+    def _servers(self, workspace: LocalWorkspace, key: SessionKey) -> McpManager:
         """The MCP servers of a session. What a container declares never runs on this computer."""
-        if workspace.info.backend != "local":
-            return None
+        if isinstance(workspace, ManagedWorkspace):
+            return self.machines.servers(workspace, key, self._mcp)
         return McpManager(
             workspace, self._mcp, key.agent_id, key.session_id, secrets=self.library.secrets
         )
@@ -402,6 +403,7 @@ class Slipway(Shelf):
         await self._mcp.close()
         await asyncio.to_thread(self.ratios.save)
         await self.library.close()
+        await self.machines.close()
         await self.manager.close_all()
         await self.places.close()
         await self.index.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 from desktop_app.core.catalog import WorkspacesChanged
 from desktop_app.core.errors import WorkspaceError
 from desktop_app.core.events import Event, RunParked, ToolFinished
+from desktop_app.core.gateway.machine import GatewayMachine
 from desktop_app.core.models.scripted import Call, Say, ScriptedModel
 from desktop_app.core.paths import paths
 from desktop_app.core.service import Slipway
@@ -22,6 +24,7 @@ from desktop_app.core.workspaces.e2b.spec import E2BSpec
 from desktop_app.core.workspaces.e2b.workspace import E2BWorkspace
 from tests.helpers.docker import base_image, engine_or_skip, remove_leftovers
 from tests.helpers.e2b_cloud import Cloud, cloud_or_skip
+from tests.helpers.mcp import SERVERS
 from tests.helpers.sessions import collect
 
 SCRIPT = [
@@ -139,6 +142,41 @@ async def test_e2b_settings_change_and_a_folder_has_no_lease(
     with pytest.raises(WorkspaceError) as raised:
         await service.machines.extend(boxed.id, 60)
     assert raised.value.code == "workspace.no_lease"
+
+
+@pytest.mark.parametrize("kind", ["docker", "e2b"])
+async def test_mcp_servers_of_a_machine_run_inside_it_behind_its_gateway(
+    service: Slipway, tmp_path: Path, kind: str, request: pytest.FixtureRequest
+) -> None:
+    if kind == "e2b":
+        request.getfixturevalue("cloud")
+    info = await a_workspace(service, kind, tmp_path)
+    await service.machines.do(info.id, "start")
+    workspace = await service.workspace(info.id)
+    backend = workspace.get_backend()
+    await backend.write("plain.py", (SERVERS / "plain.py").read_bytes())
+    python = "python3" if kind == "docker" else sys.executable
+    managed = await service.machines.of(info.id)
+    assert managed is not None
+    service.machines._gateways[info.id] = GatewayMachine(managed.remote, python=python)
+    config = {"type": "stdio_mcp", "command": python, "args": ["plain.py"]}
+    declared = {"name": "plain", "is_stateful": True, "mcp_config": config}
+    document = {"version": 2, "mcps": {"": {"": [declared]}}}
+    await backend.write(".slipway/.mcp", json.dumps(document).encode())
+    key = await service.new_session(info.id)
+    model = ScriptedModel([[Call("mcp__plain__where", {})], [Say("Done.")]])
+    service.models.add(model.info, lambda: model)
+    conversation = await service.conversation(key)
+    await conversation.set_mode("bypass")
+    assert conversation.mcp is not None
+    await conversation.mcp.start()
+    await conversation.mcp.settled(60)
+    assert [s.state for s in await conversation.mcp.servers()] == ["ok"]
+    events: list[Event] = await collect(conversation.send("Where?"))
+    (result,) = [event for event in events if isinstance(event, ToolFinished)]
+    told = json.dumps(result.result.model_dump()["output"])
+    assert backend.cwd in told  # it runs where the agent works, not here
+    await service.machines.do(info.id, "remove")
 
 
 async def test_docker_workspace_is_listed_without_being_started(

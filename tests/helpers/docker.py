@@ -24,6 +24,7 @@ from pathlib import Path
 
 import pytest
 
+from desktop_app.core.gateway.bundle import REQUIREMENTS
 from desktop_app.core.workspaces.docker.channel import ExecChannel, open_channel
 from desktop_app.core.workspaces.docker.discovery import Endpoint, find
 from desktop_app.core.workspaces.docker.engine import Engine
@@ -135,7 +136,7 @@ def _make(target: str) -> None:
         with tempfile.TemporaryDirectory() as folder:
             pip = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
             subprocess.run(
-                [*pip, "--no-compile", "--target", folder, "pip==25.3"],
+                [*pip, "--no-compile", "--target", folder, "pip==25.3", *REQUIREMENTS],
                 check=True,
                 capture_output=True,
             )

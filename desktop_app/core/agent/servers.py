@@ -57,7 +57,8 @@ class Servers:
             return
         await self.manager.start()
         called = any(call.name.startswith("mcp__") for call in open_calls)
-        await self.manager.settled(CALLED_SECONDS if called else NEW_SECONDS)
+        new = NEW_SECONDS if self.manager.waits else 0.0
+        await self.manager.settled(CALLED_SECONDS if called else new)
 
     async def close(self) -> None:
         self._tasks.cancel(self._name)

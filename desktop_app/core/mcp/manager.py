@@ -25,12 +25,40 @@ from .connection import Connection, Limits, State, Status
 from .listing import RemoteTool
 from .names import tool_name
 from .oauth import SignIn
+from .ring import Ring
 from .runner import Runner
 from .scopes import Scope, effective, pair_of, scope_of
 from .spec import ServerSpec
 from .tools import McpTool
 
 log = logging.getLogger(__name__)
+
+
+class Server(Protocol):
+    """One connected server: ``Connection``, or one behind the gateway of a container."""
+
+    spec: ServerSpec
+    status: Status
+    ring: Ring
+
+    def start(self) -> None: ...
+
+    def restart(self) -> None: ...
+
+    async def stop(self) -> None: ...
+
+    async def call(
+        self,
+        tool: str,
+        args: dict[str, Any],
+        *,
+        images: bool,
+        progress: Callable[[str], None],
+        op_id: str = "",
+    ) -> ToolOutcome: ...
+
+
+Connect = Callable[[ServerSpec, Callable[[Status], None]], Server]
 
 
 class Declares(Protocol):
@@ -84,8 +112,11 @@ class McpManager:
         session_id: str,
         limits: Limits | None = None,
         secrets: Secrets | None = None,
+        *,
+        connect: Connect | None = None,
     ) -> None:
         self._workspace = workspace
+        self._connect_by = connect  # another way than from this computer
         self._runner = runner
         self._agent_id = agent_id
         self._session_id = session_id
@@ -93,7 +124,7 @@ class McpManager:
         self._secrets = secrets
         self._declared: list[McpDeclaration] = []
         self._specs: dict[str, ServerSpec] = {}
-        self._connections: dict[str, Connection] = {}
+        self._connections: dict[str, Server] = {}
         self._tools: dict[tuple[str, RemoteTool | str], McpTool] = {}
         self._offered: tuple[McpTool, ...] = ()
         self._listeners: list[Callable[[], None]] = []
@@ -103,6 +134,12 @@ class McpManager:
         self._started = self._closed = False
         self.version = 0  # grows with every change
         self.ask: Asker | None = None  # who is asked what servers ask for; before ``start``
+
+    @property
+    def waits(self) -> bool:
+        """Whether a first turn gives servers a moment: not those behind a gateway, which has to
+        come up first."""
+        return self._connect_by is None
 
     # -- life --------------------------------------------------------------------------------
 
@@ -151,7 +188,11 @@ class McpManager:
         self._declared = effective(file, self._agent_id, self._session_id, shared=shared)
         self._specs = {d.name: ServerSpec.of(d) for d in self._declared if d.error is None}
 
-    def _connect(self, spec: ServerSpec) -> Connection:
+    def _connect(self, spec: ServerSpec) -> Server:
+        if self._connect_by is not None:
+            behind = self._connect_by(spec, lambda _: self._changed())
+            behind.start()
+            return behind
         connection = Connection(
             spec,
             self._runner,
@@ -273,16 +314,24 @@ class McpManager:
         """Start a server anew; KeyError when it is not one of the running."""
         self._connections[name].restart()
 
+    def _signing(self, name: str) -> Connection:
+        """Signing in is for servers that are connected from this computer, where the browser is;
+        one behind a gateway never asks for it."""
+        found = self._connections[name]
+        if not isinstance(found, Connection):
+            raise KeyError(name)
+        return found
+
     def sign_in(self, name: str, how: SignIn) -> None:
         """Have the person sign in to a server; KeyError as ``restart``."""
-        self._connections[name].sign_in(how)
+        self._signing(name).sign_in(how)
 
     def cancel_sign_in(self, name: str) -> None:
-        self._connections[name].cancel_sign_in()
+        self._signing(name).cancel_sign_in()
 
     async def sign_out(self, name: str) -> None:
         """Forget a server's tokens; KeyError as ``restart``."""
-        await self._connections[name].sign_out()
+        await self._signing(name).sign_out()
 
     async def add(self, server: NewServer, scope: Scope = "workspace") -> None:
         """Declare a server and start it. SettingsError as ``McpWriter.add``."""

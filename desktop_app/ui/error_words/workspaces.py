@@ -42,6 +42,30 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         "",
         "",
     ),
+    "gateway.failed": (
+        mark("The MCP gateway did not start"),
+        mark("It runs inside the container or sandbox and said: {detail}"),
+        mark("Try again. Everything but MCP servers works without it."),
+        "retry",
+    ),
+    "gateway.install": (
+        mark("The MCP gateway could not be installed"),
+        mark("pip said inside the container or sandbox: {detail}"),
+        mark("Check the network there, then try again."),
+        "retry",
+    ),
+    "http.failed": (
+        mark("The MCP gateway does not answer"),
+        mark("Port {port}: {detail}"),
+        mark("It is being started again."),
+        "retry",
+    ),
+    "http.timeout": (
+        mark("The MCP gateway takes too long"),
+        mark("There was no answer on port {port}."),
+        mark("It is being started again."),
+        "retry",
+    ),
     "backend.closed": (
         mark("The workspace is closed"),
         mark("It was closed while something still ran in it."),

@@ -13,6 +13,7 @@ from typing import Any
 
 from desktop_app import __version__
 from desktop_app.core.errors import WorkspaceError
+from desktop_app.core.gateway.bundle import REQUIREMENTS
 
 from .engine import Engine, told
 from .spec import WORKDIR, DockerSpec
@@ -22,8 +23,6 @@ LABEL = "slipway.image"
 CA_FILE = "/etc/slipway/ca.pem"
 CA_BYTES = 4 << 20
 LIBRARIES = "/opt/slipway/lib"  # of the gateway, apart from what the agent's own programs import
-# What the gateway imports; pinned, so that an image stays what its name says.
-GATEWAY_LIBRARIES = ("mcp==2.3.0", "uvicorn==0.54.0", "starlette==1.10.0")
 # Who reads which of these is in the documentation of OpenSSL, pip, requests, curl, Node and npm.
 CA_NAMES = (
     *("SSL_CERT_FILE", "PIP_CERT", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"),
@@ -68,7 +67,7 @@ def dockerfile(spec: DockerSpec, *, ca: bool, gateway: bool) -> str:
         ]
     pip = "RUN python3 -m pip install --no-cache-dir --disable-pip-version-check"
     if gateway:
-        lines.append(f"{pip} --target {LIBRARIES} " + " ".join(GATEWAY_LIBRARIES))
+        lines.append(f"{pip} --target {LIBRARIES} " + " ".join(REQUIREMENTS))
     if spec.packages:
         lines.append(f"{pip} " + " ".join(f'"{one}"' for one in spec.packages))
     # Any uid may be the container's user, so everybody may write where the agent works.

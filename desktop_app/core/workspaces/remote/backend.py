@@ -96,10 +96,11 @@ class RemoteBackend:
 
     # -- the line --------------------------------------------------------------------------------
 
-    async def _ready(self) -> Line:
+    async def _ready(self, *, quiet: bool = False) -> Line:
         if self._closed:
             raise WorkspaceError("backend.closed")
-        self._used_at = asyncio.get_running_loop().time()
+        if not quiet:
+            self._used_at = asyncio.get_running_loop().time()
         async with self._connecting:
             if self._line is None or self._line.broken is not None:
                 self._line = await self._dial()
@@ -131,7 +132,7 @@ class RemoteBackend:
     async def _parts(
         self, op: str, path: str = "", source: AsyncIterator[bytes] | None = None, **more: Any
     ) -> AsyncGenerator[tuple[str, Any, bytes]]:
-        line = await self._ready()
+        line = await self._ready(quiet=bool(more.get("quiet")))
         async with aclosing(line.stream(op, source, path=path, **more)) as parts:
             async for part in parts:
                 yield part
@@ -147,7 +148,9 @@ class RemoteBackend:
         stdin: bytes | None = None,
         timeout: float | None = None,
         mark: str | None = None,
+        quiet: bool = False,
     ) -> AsyncGenerator[ProcessEvent]:
+        """As in the contract. ``quiet``: it does not count as use of the machine."""
         parts = self._parts(
             "run",
             source=None if stdin is None else _once(stdin),
@@ -157,6 +160,7 @@ class RemoteBackend:
             input=stdin is not None,
             timeout=timeout,
             mark=mark,
+            quiet=quiet,
         )
         async with aclosing(parts) as pieces:
             async for what, value, data in pieces:
@@ -164,6 +168,32 @@ class RemoteBackend:
                     yield OutputChunk(value, data)
                 else:
                     yield ProcessExit(int(value[0]), bool(value[1]), float(value[2]))
+
+    async def http(
+        self,
+        port: int,
+        method: str,
+        path: str,
+        *,
+        headers: dict[str, str] | None = None,
+        body: bytes = b"",
+        timeout: float | None = None,
+        quiet: bool = False,
+    ) -> AsyncGenerator[tuple[int, dict[str, str]] | bytes]:
+        """A request to a server on the machine's own loopback: first status and headers, then the
+        body in pieces as they come. Left early, the connection is closed. ``timeout`` is in seconds
+        without a byte. WorkspaceError ``http.failed``, ``http.timeout`` (both retryable)."""
+        line = await self._ready(quiet=quiet)
+        options: dict[str, Any] = {"port": port, "method": method, "headers": headers or {}}
+        options |= {"timeout": timeout, "quiet": quiet}
+        async with aclosing(line.stream("http", None, body, path=path, **options)) as parts:
+            async for what, value, data in parts:
+                if what != "part":
+                    continue
+                if value is not None:
+                    yield int(value[0]), dict(value[1])
+                else:
+                    yield data
 
     async def end_marked(self, marks: Sequence[str]) -> int:
         return int(await self._ask("end_marked", marks=list(marks)))

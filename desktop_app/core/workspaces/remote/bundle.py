@@ -8,7 +8,7 @@ import zlib
 from functools import cache
 from pathlib import Path
 
-MODULES = ("base", "files", "processes", "link")  # each may import those before it
+MODULES = ("base", "files", "processes", "requests", "link")  # each may import those before it
 
 _START = (
     "import base64,json,sys,types,zlib\n"

@@ -30,6 +30,7 @@ class Call:
         self.over = False
         self.taken = 0  # bytes of parts that were taken and not yet acknowledged
         self.telling = False
+        self.quiet = False  # goes on for as long as the machine runs: no use of it
 
     def heard(self, what: str, value: Any, body: bytes = b"") -> None:
         if what == "took":
@@ -56,8 +57,8 @@ class Line:
 
     @property
     def busy(self) -> bool:
-        """Whether a request waits for its end."""
-        return bool(self._calls)
+        """Whether a request waits for its end, other than quiet ones."""
+        return not all(call.quiet for call in self._calls.values())
 
     async def follow(self) -> None:
         """Hand on what comes until the connection ends."""
@@ -132,6 +133,7 @@ class Line:
         back for more. Left early, the request is cancelled, and over when this returns."""
         self._number += 1
         number, call = self._number, Call()
+        call.quiet = bool(head.pop("quiet", False))
         self._calls[number] = call
         feeding: asyncio.Task[None] | None = None
         ended = False

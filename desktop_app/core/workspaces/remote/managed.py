@@ -141,6 +141,11 @@ class ManagedWorkspace(LocalWorkspace):
         """As it was when last looked at."""
         return self._machine
 
+    @property
+    def remote(self) -> RemoteBackend:
+        """The connection to the machine, for what only a machine has (its gateway)."""
+        return self._remote
+
     def watch_progress(self, tell: Tell) -> Callable[[], None]:
         """Hear of every bringing up, whoever asked for it; returns the way to stop."""
         self._watchers.append(tell)

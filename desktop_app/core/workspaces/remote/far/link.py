@@ -14,10 +14,11 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from . import files, processes
+from . import files, processes, requests
 from .base import Gone, Refused, refusal
 
 WINDOW = 1 << 20
+ROOMS = (files, processes, requests)
 QUIET = 60.0
 
 
@@ -30,6 +31,7 @@ class Call:
         self.cancelled = threading.Event()
         self.free = threading.Condition()
         self.out = 0
+        self.at_cancel = None  # wakes an operation that waits for something of its own
 
     def path(self):
         path = self.head["path"]
@@ -72,6 +74,8 @@ class Call:
         elif head["op"] == "cancel":
             self.cancelled.set()
             self.inbox.put(None)
+            if self.at_cancel is not None:
+                self.at_cancel()
             with self.free:
                 self.free.notify_all()
 
@@ -79,7 +83,7 @@ class Call:
         answer = {"id": self.head["id"]}
         try:
             name = "op_" + self.head["op"]
-            work = getattr(files, name, None) or getattr(processes, name)
+            work = next(found for m in ROOMS if (found := getattr(m, name, None)) is not None)
             answer["end"] = work(self)
         except Gone:
             answer["error"] = ["cancelled", {}, False]
@@ -146,11 +150,13 @@ class Link:
                 return
             if op == "ping":
                 self.send({"id": number, "end": None})
-            elif number in self.calls:
-                self.calls[number].take(head, body)
+                continue
+            call = self.calls.get(number)  # its thread may end it at any moment
+            if call is not None:
+                call.take(head, body)
             elif op not in ("data", "ack", "cancel"):
                 call = self.calls[number] = Call(self, head, body)
-                if op in ("run", "write", "read", "scandir"):  # may wait for the other side
+                if op in ("run", "write", "read", "scandir", "http"):  # may wait for the other side
                     threading.Thread(target=call.work, daemon=True).start()
                 else:
                     self.pool.submit(call.work)

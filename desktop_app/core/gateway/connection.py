@@ -1,0 +1,323 @@
+"""One MCP server behind a machine's gateway, as the agent's MCP manager has it.
+
+``GatewayConnection`` looks like ``mcp.connection.Connection``: the same statuses, the same calls,
+the same failures. The gateway supervises the server; here is only what it says, and making a lost
+gateway whole again: it is started anew and told of the server again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any, Literal, cast
+
+from desktop_app.core.errors import ToolFailure, WorkspaceError
+from desktop_app.core.mcp.connection import Limits, RemoteTool, State, Status
+from desktop_app.core.mcp.ring import Ring
+from desktop_app.core.mcp.spec import ServerSpec
+from desktop_app.core.tasks import Tasks
+from desktop_app.core.tools.base import ToolOutcome
+
+from .client import Called, GatewayClient, GatewayError
+from .machine import GatewayMachine
+
+log = logging.getLogger(__name__)
+
+_STATES: dict[str, State] = {
+    "starting": "starting",
+    "ok": "ok",
+    "waiting": "waiting",
+    "failed": "failed",
+    "stopped": "stopped",
+}
+
+
+class GatewayConnection:
+    """See the module. ``agent_id`` and ``session_id`` are whose server it is at the gateway."""
+
+    def __init__(
+        self,
+        spec: ServerSpec,
+        machine: GatewayMachine,
+        agent_id: str,
+        session_id: str,
+        on_change: Callable[[Status], None],
+        limits: Limits | None = None,
+    ) -> None:
+        self.spec = spec
+        self.status = Status()
+        self.ring = Ring()
+        self._machine = machine
+        self._who = (agent_id, session_id)
+        self._on_change = on_change
+        self._limits = limits or Limits()
+        self._tasks = Tasks(lambda name, error: log.error("%s failed", name, exc_info=error))
+        self._work: asyncio.Task[None] | None = None
+        self._again = asyncio.Event()
+        self._moved = asyncio.Event()
+        self._added = 0  # the gateway's generation that knows this server
+
+    def _client(self) -> GatewayClient:
+        return self._machine.client(*self._who)
+
+    # -- life ------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Begin; ``status`` tells how it goes. Idempotent."""
+        if self._work is None or self._work.done():
+            self.status = replace(self.status, state="starting", code="", params={})
+            self._work = self._tasks.start(self._supervise(), name=f"MCP server {self.spec.name}")
+
+    def restart(self) -> None:
+        """Try again now, whatever the pause."""
+        self._again.set()
+        self.start()
+        if self._added:
+            self._tasks.start(self._kick(), name="restart an MCP server")
+
+    async def _kick(self) -> None:
+        try:
+            await self._client().restart(self.spec.name)
+        except (GatewayError, WorkspaceError) as error:
+            log.info("a server was not restarted at its gateway: %s", error)
+
+    async def stop(self) -> None:
+        """Take it out of the gateway, which ends it."""
+        work, self._work = self._work, None
+        if work is not None:
+            work.cancel()
+            await asyncio.wait([work])
+        if self._added == self._machine.generation and self._machine.status.state == "ready":
+            try:
+                await self._client().remove(self.spec.name)
+            except (GatewayError, WorkspaceError) as error:
+                log.info("a server was not taken out of its gateway: %s", error)
+        await self._tasks.close()
+        self.status = replace(Status("stopped"), version=self.status.version)
+
+    def _set(self, status: Status) -> None:
+        self.status = status
+        moved, self._moved = self._moved, asyncio.Event()
+        moved.set()
+        self._on_change(status)
+
+    async def _supervise(self) -> None:
+        tries = 0
+        while True:
+            self._again = asyncio.Event()
+            try:
+                await self._add()
+                tries = 0
+                await self._watch()
+                code, params = "mcp.ended", {"detail": "the gateway ended"}
+            except WorkspaceError as error:
+                code, params = _why(error)
+            except GatewayError as error:
+                code, params = "mcp.failed", {"detail": error.detail}
+            self._added = 0
+            if tries >= len(self._limits.pauses):
+                self._set(Status("failed", code, params))
+                await self._again.wait()
+                tries = 0
+                continue
+            pause = self._limits.pauses[tries]
+            tries += 1
+            self._set(Status("waiting", code, params, retry=pause))
+            try:
+                await asyncio.wait_for(self._again.wait(), pause)
+            except TimeoutError:
+                pass
+
+    async def _add(self) -> None:
+        """Have the gateway run and know this server as it is declared now."""
+        self._added = await self._machine.ensure()
+        client = self._client()
+        try:
+            await client.add(declaration(self.spec), keep=True)
+        except GatewayError as error:
+            if error.status != 409:
+                raise
+            await client.remove(self.spec.name)
+            await client.add(declaration(self.spec), keep=True)
+
+    async def _watch(self) -> None:
+        """What the gateway says of the server, until it says no more."""
+        waiting = bytearray()
+        async with aclosing(self._client().watch(self.spec.name)) as pieces:
+            async for piece in pieces:
+                waiting += piece
+                while (end := waiting.find(b"\n")) >= 0:
+                    self._heard(json.loads(waiting[:end]))
+                    del waiting[: end + 1]
+
+    def _heard(self, said: dict[str, Any]) -> None:
+        self.ring = Ring()
+        self.ring.add(str(said.get("stderr", "")).encode())
+        state = _STATES.get(str(said.get("state")), "failed")
+        detail = str(said.get("detail", ""))
+        tools = tuple(remote(one) for one in said["listed"]) if state == "ok" else ()
+        bad = tuple((str(name), str(why)) for name, why in said.get("bad") or ())
+        code = "" if state in ("ok", "starting") else "mcp.failed"
+        params = {"detail": detail} if code else {}
+        if state == "ok" and not tools:
+            code = "mcp.no_tools"
+        version = str(said.get("version", ""))
+        self._set(Status(state, code, params, tools, bad, version))
+
+    # -- calls -----------------------------------------------------------------------------------
+
+    async def call(
+        self,
+        tool: str,
+        args: dict[str, Any],
+        *,
+        images: bool,
+        progress: Callable[[str], None],
+        op_id: str = "",
+    ) -> ToolOutcome:
+        """One call. ToolFailure as ``Connection.call``. Cancelled here, it is cancelled there."""
+        self.start()
+        seconds = self.spec.call_seconds or self._limits.call
+
+        def told(done: float, total: float | None, message: str | None) -> None:
+            figures = f"{done:g}/{total:g}" if total else f"{done:g}"
+            progress(f"{figures} {message[:500]}" if message else figures)
+
+        for last in (False, True):
+            await self._ready()
+            try:
+                called = await self._client().call(
+                    self.spec.name, tool, args, seconds=seconds, progress=told
+                )
+                return await asyncio.to_thread(_outcome, called, self.spec.name, tool, images)
+            except GatewayError as error:
+                # A gateway that was started anew does not know us yet: nothing was done.
+                if last or error.status not in (401, 404) or self._knows(tool, error):
+                    raise self._failure(tool, seconds, error) from error
+                self._lost()
+            except WorkspaceError as error:
+                self._lost()
+                raise self._died(tool) from error
+        raise AssertionError("unreachable")
+
+    def _knows(self, tool: str, error: GatewayError) -> bool:
+        return error.status == 404 and error.detail.startswith("Tool ")
+
+    def _lost(self) -> None:
+        """The gateway does not know us: begin again."""
+        if self._work is not None:
+            self._work.cancel()
+        self._work = None
+        self.start()
+
+    async def _ready(self) -> None:
+        self._again.set()
+        try:
+            async with asyncio.timeout(self._limits.wait):
+                while self.status.state != "ok":
+                    await self._moved.wait()
+        except TimeoutError:
+            pass
+        if self.status.state != "ok":
+            why = self.status.params.get("detail") or self.status.code or "it is still starting"
+            raise ToolFailure(
+                "mcp.not_running",
+                f"The MCP server {self.spec.name!r} is not running: {why}",
+                retryable=True,
+                name=self.spec.name,
+            )
+
+    def _died(self, tool: str) -> ToolFailure:
+        return ToolFailure(
+            "mcp.died",
+            f"The MCP server {self.spec.name!r} ended while {tool!r} ran; what it had done by "
+            "then stays done. It is being started again.",
+            retryable=True,
+            name=self.spec.name,
+        )
+
+    def _failure(self, tool: str, seconds: float, error: GatewayError) -> ToolFailure:
+        name, detail = self.spec.name, error.detail
+        if error.status == 504:
+            return ToolFailure(
+                "mcp.timeout",
+                f"The MCP server {name!r} gave no answer within {seconds:g} seconds. The "
+                "call was cancelled; what it had done by then stays done.",
+                name=name,
+                seconds=seconds,
+            )
+        if error.status == 503:
+            text = f"The MCP server {name!r} is not running: {detail}"
+            return ToolFailure("mcp.not_running", text, retryable=True, name=name)
+        if error.status == 500:
+            return self._died(tool)
+        text = f"The MCP server {name!r} refused {tool!r}: {detail}"
+        return ToolFailure("mcp.refused", text, name=name, detail=detail[:300])
+
+
+def declaration(spec: ServerSpec) -> dict[str, Any]:
+    """A server as AgentScope's gateway takes it (its MCPClient as JSON)."""
+    config: dict[str, Any]
+    if spec.transport == "stdio":
+        config = {
+            "type": "stdio_mcp",
+            "command": spec.command[0],
+            "args": list(spec.command[1:]),
+            "env": spec.env or None,
+            "cwd": spec.cwd,
+            "encoding_error_handler": spec.errors,
+        }
+    else:
+        way: Literal["sse", "streamable_http"] = (
+            "sse" if spec.transport == "sse" else "streamable_http"
+        )
+        config = {
+            "type": "http_mcp",
+            "transport": way,
+            "url": spec.url,
+            "headers": spec.headers or None,
+            "timeout": spec.http_seconds,
+        }
+    return {"name": spec.name, "is_stateful": True, "mcp_config": config}
+
+
+def remote(tool: dict[str, Any]) -> RemoteTool:
+    """A tool as the gateway dumps it (camelCase)."""
+    hints: Any = tool.get("annotations")
+    given = cast(dict[str, Any], hints) if isinstance(hints, dict) else {}
+    schema: Any = tool.get("inputSchema")
+    return RemoteTool(
+        str(tool.get("name", "")),
+        str(tool.get("description") or tool.get("title") or ""),
+        cast(dict[str, Any], schema) if isinstance(schema, dict) else {"type": "object"},
+        given.get("readOnlyHint") is True,
+        given.get("idempotentHint") is True,
+    )
+
+
+def _outcome(called: Called, server: str, tool: str, images: bool) -> ToolOutcome:
+    """In a thread: the protocol's models take a while to load."""
+    from desktop_app.core.mcp.results import outcome_of
+
+    if called.result is not None:
+        from mcp_types import CallToolResult
+
+        return outcome_of(CallToolResult.model_validate(called.result), images=images)
+    blocks = cast(list[dict[str, Any]], called.chunk.get("content") or [])
+    text = "\n".join(str(block.get("text", "")) for block in blocks if block.get("type") == "text")
+    detail = text or "it gave no reason"
+    raise ToolFailure(
+        "mcp.refused",
+        f"The MCP server {server!r} refused {tool!r}: {detail}",
+        name=server,
+        detail=detail[:300],
+    )
+
+
+def _why(error: WorkspaceError) -> tuple[str, dict[str, Any]]:
+    detail = str(error.params.get("detail") or error.code)
+    return "mcp.failed", {"detail": detail[-500:]}
