@@ -52,6 +52,11 @@ class Tasks:
         if not task.cancelled() and (error := task.exception()) is not None:
             self._on_error(task.get_name(), error)
 
+    async def finish(self) -> None:
+        """Wait until all have ended by themselves; their failures go to ``on_error``."""
+        while self._live:
+            await asyncio.wait(set(self._live))
+
     async def close(self, seconds: float = 5.0) -> list[str]:
         """Cancel all and wait at most ``seconds``; returns the names of those still running."""
         for task in list(self._live):

@@ -221,7 +221,7 @@ class McpManager:
             connections = list(self._connections.values())
             self._connections.clear()
             await asyncio.gather(*(c.stop() for c in connections))
-            await self._closing.close()
+            await self._closing.finish()  # cut short, they would leave a process
             self._listeners.clear()
 
     # -- what there is ---------------------------------------------------------------------------

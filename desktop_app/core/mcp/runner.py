@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
+_LAST = 2.0  # seconds for what nobody else ends
 
 
 class Runner:
@@ -79,7 +80,7 @@ class Runner:
             future.cancel()
         done = asyncio.run_coroutine_threadsafe(_cancel_all(seconds), loop)
         try:
-            await asyncio.wait_for(asyncio.wrap_future(done), seconds + 1)
+            await asyncio.wait_for(asyncio.wrap_future(done), seconds + _LAST + 1)
         except TimeoutError:
             log.warning("the MCP thread still had work when it was stopped")
         loop.call_soon_threadsafe(loop.stop)
@@ -87,9 +88,14 @@ class Runner:
 
 
 async def _cancel_all(seconds: float) -> None:
+    """End every task: first those that were told to stop, whose own are ended by them in order (a
+    server's process by whoever holds it), then what is left."""
     me = asyncio.current_task()
+    told = {task for task in asyncio.all_tasks() if task is not me and task.cancelling()}
+    if told:
+        await asyncio.wait(told, timeout=seconds)
     rest = {task for task in asyncio.all_tasks() if task is not me}
     for task in rest:
         task.cancel()
     if rest:
-        await asyncio.wait(rest, timeout=seconds)
+        await asyncio.wait(rest, timeout=_LAST)

@@ -11,6 +11,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from desktop_app.core.tasks import Tasks
+
 from .ring import Ring, drained_pipe
 from .sift import Sifted
 from .spec import ServerSpec
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     import httpx2
     from mcp.client._transport import TransportStreams
 
+log = logging.getLogger(__name__)
 SSE_READ_SECONDS = 300.0  # without a word on an open stream
 
 # What a server may need of our environment beside what the SDK passes on (HOME, PATH, USER …):
@@ -95,6 +98,9 @@ async def transport(
 async def _stdio(
     spec: ServerSpec, wire: Wire, cwd: str, path: str
 ) -> AsyncGenerator[TransportStreams]:
+    """The process is held by a task of its own, which nobody cancels: the SDK's way of ending one
+    (its input closed, then signals; at most some seconds) is broken off by a cancellation of the
+    task it runs in, and the process would outlive it, and the loop that waits for it."""
     from mcp.client.stdio import StdioServerParameters, stdio_client
 
     parameters = StdioServerParameters(
@@ -105,18 +111,41 @@ async def _stdio(
         encoding_error_handler=spec.errors,  # pyright: ignore[reportArgumentType]
     )
     errlog = drained_pipe(wire.ring, spec.name)
+    up: asyncio.Future[TransportStreams] = asyncio.get_running_loop().create_future()
+    leave = asyncio.Event()
+
+    async def keep() -> None:
+        async with AsyncExitStack() as stack:
+            try:
+                streams = await stack.enter_async_context(stdio_client(parameters, errlog=errlog))
+            finally:
+                errlog.close()  # the child has its own: the pipe ends with it
+            up.set_result(streams)
+            await leave.wait()
+
+    tasks = Tasks(lambda name, error: log.debug("%s: %r", name, error))
+    keeper = tasks.start(keep(), name=f"MCP server {spec.name}")
     try:
-        client = stdio_client(parameters, errlog=errlog)
-        streams = await client.__aenter__()
+        await asyncio.wait({keeper, up}, return_when=asyncio.FIRST_COMPLETED)
+        if not up.done():
+            keeper.result()
+        yield up.result()
     finally:
-        errlog.close()  # the child has its own: the pipe ends with it
-    try:
-        yield streams
-    except BaseException as error:
-        if not await client.__aexit__(type(error), error, error.__traceback__):
-            raise
-    else:
-        await client.__aexit__(None, None, None)
+        leave.set()
+        await _ended(keeper)
+    keeper.result()
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    """Wait until ``task`` has ended, whoever cancels the waiting meanwhile; that is passed on."""
+    stopped: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError as error:
+            stopped = error
+    if stopped is not None:
+        raise stopped
 
 
 @asynccontextmanager

@@ -164,6 +164,8 @@ def main() -> None:
             answer(json.loads(line))
     if MODE == "stays":
         time.sleep(600)
+    if MODE == "late":
+        time.sleep(0.5)
 
 
 main()
