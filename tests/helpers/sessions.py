@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from desktop_app.core.agent.conversation import Agent, SessionConversation, Setting
 from desktop_app.core.agent.policy import Policy
+from desktop_app.core.context.ratios import Ratios
 from desktop_app.core.errors import ModelError
 from desktop_app.core.events import Event
 from desktop_app.core.mcp.manager import McpManager
@@ -37,6 +38,7 @@ class Bench:
     runner: Runner | None = None  # with one, the session has the folder's MCP servers
     others: dict[str, ChatModel] = field(default_factory=dict)  # models by id, beside ``model``
     policy: Policy = field(default_factory=Policy)
+    ratios: Ratios | None = None
     waited: list[float] = field(default_factory=list)  # between tries of a model call
 
     def __post_init__(self) -> None:
@@ -60,6 +62,7 @@ class Bench:
             else None,
             sleep=self._sleep,
             compaction=lambda: self.policy,
+            ratios=self.ratios,
         )
         return await SessionConversation.open(journal, setting, self.tasks)
 

@@ -90,6 +90,7 @@ class SessionConversation(Answering, Compacting, Changing):
                     continue
                 title, tasks = self.title, self._task_list()
                 records = await self.log.follow()
+                self.engine.resume()
                 shown = [entry_of(r) for r in records if r.kind in SHOWN]
                 if shown:
                     self._stream.emit(ev.Notice("followed", {"entries": shown}))

@@ -14,9 +14,10 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from desktop_app.core.context.accounting import Accounting, measured_input
+from desktop_app.core.context.accounting import Accounting
 from desktop_app.core.context.build import Envelope, Prompt, PromptBuilder, compaction_part
 from desktop_app.core.context.compaction import check_fits
+from desktop_app.core.context.counted import Counted
 from desktop_app.core.context.figures import HISTORY, CallCount
 from desktop_app.core.context.ingest import FEWEST, Allowance
 from desktop_app.core.context.limits import resolve, window_from_error
@@ -66,6 +67,8 @@ class ContextEngine:
         self._policy = policy
         self._refused: dict[str, int] = {}  # model -> the window that its provider's error named
         self._calls: deque[CallCount] = deque(maxlen=HISTORY)
+        self._resume: Counted | None = None
+        self.resume()
         self._accounts: dict[tuple[object, ...], Accounting] = {}
         self.envelope = Envelope()
         self._sent: Prompt | None = None
@@ -149,36 +152,42 @@ class ContextEngine:
     async def breakdown(self) -> Breakdown:
         """Who uses the window now. The first call loads the model and counts the whole session in
         a thread; later ones only look at what is new."""
-        if self._counted is not None and self._counted is (account := self.account()):
+        if self._ready(account := self.account()):
             return account.breakdown(self.prompt())
         async with self._counting:
             return await asyncio.to_thread(self._count)
 
     async def gauge(self) -> tuple[int, int]:
         """Total and upper estimate of the window now, without who uses it."""
-        if self._counted is not None and self._counted is (account := self.account()):
+        if self._ready(account := self.account()):
             return account.gauge(self.prompt())
         breakdown = await self.breakdown()
         return breakdown.total, breakdown.upper
 
     def _count(self) -> Breakdown:
         load_ranks(self.model.info)
-        account = self.account()
-        breakdown = account.breakdown(self.prompt())
+        account, prompt = self.account(), self.prompt()
+        if (known := self._resume) is not None:
+            self._resume = None
+            account.resume(known, prompt)
+        breakdown = account.breakdown(prompt)
         self._counted = account
         return breakdown
 
-    def observe(self, usage: Usage | None, *, compare: bool = False) -> float | None:
-        """The provider's count of the call that was just made. With ``compare``: how many tokens it
-        counted for one that was estimated; None when it said nothing."""
-        if self._sent is None:
-            return None
-        account, drift = self.account(), None
-        if compare and usage is not None and (measured := measured_input(usage)) > 0:
-            estimated = account.breakdown(self._sent).total
-            drift = measured / estimated if estimated else None
-        account.observe(usage, self._sent)
-        return drift
+    def _ready(self, account: Accounting) -> bool:
+        return self._counted is account and self._resume is None
+
+    def resume(self) -> None:
+        """Take the calls that the journal tells of, and go on from the newest one where the prompt
+        has only grown since."""
+        counts = [c for c in map(Counted.from_json, self.log.now.counts) if c is not None]
+        self._calls.clear()
+        self._calls.extend(c.call for c in counts)
+        self._resume = counts[-1] if counts and self.log.now.anchored else None
+
+    def observe(self, usage: Usage | None) -> Counted | None:
+        """The provider's count of the call that was just made; None when it said nothing."""
+        return self.account().observe(usage, self._sent) if self._sent is not None else None
 
     def overflowed(self, error: ModelError) -> None:
         """The provider refused the prompt as too long: learn from what it said."""

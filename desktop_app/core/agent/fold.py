@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from desktop_app.core.context.build import slipway
+from desktop_app.core.context.figures import HISTORY
 from desktop_app.core.context.guards import Guards
 from desktop_app.core.context.types import CompactionRecord
 from desktop_app.core.messages import (
@@ -60,6 +61,8 @@ class Folded:
     head: int = 0
     last_us: int = 0
     turns: int = 0
+    counts: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])  # newest HISTORY
+    anchored: bool = False  # the prompt of the newest count has only grown since
     cost: float | None = None  # US dollars of all calls with a known price; None without one
     turn_cost: float | None = None  # of the newest turn
 
@@ -180,6 +183,9 @@ def _assistant(now: Folded, body: dict[str, Any]) -> None:
         Usage.model_validate(usage) if usage else None,
     )
     _commands_told(now, body)
+    if counted := body.get("counted"):
+        now.counts = [*now.counts[1 - HISTORY :], counted]
+        now.anchored = True
 
 
 def _find_call(now: Folded, op_id: str) -> ToolCallBlock | None:
@@ -287,6 +293,7 @@ def _title(now: Folded, body: dict[str, Any]) -> None:
 def _replaced(now: Folded, body: dict[str, Any]) -> None:
     session_id = now.state.session_id
     now.state = AgentState.model_validate(body["state"])
+    now.anchored = False
     now.state.session_id = now.state.session_id or session_id
     now.open_reply = None
     now.waiting.clear()

@@ -48,6 +48,7 @@ def _compaction(now: Folded, body: dict[str, Any]) -> None:
     record = record_from(body)
     record = replace(record, seq=now.head, id=record.id or f"gen-{record.gen}")
     now.state = apply(record, now.state)
+    now.anchored = False
     # What the log keeps of it is short; the whole record is in the journal.
     masks = [{"message": m["message"], "block": m["block"]} for m in record.masks]
     now.log.append(replace(record, ledger={}, masks=masks, undo={}))
@@ -71,6 +72,7 @@ def _at(now: Folded, gen: Any) -> int | None:
 def _undone(now: Folded, body: dict[str, Any]) -> None:
     if (at := _at(now, body["gen"])) is not None:
         now.state = undo(replace(now.log[at], undo=body["undo"]), now.state)
+        now.anchored = False
         now.undo_blobs.pop(int(body["gen"]), None)
         now.log[at] = replace(now.log[at], status="undone")
         now.guards = now.guards.acted()

@@ -18,12 +18,12 @@ from desktop_app.core import events as ev
 from desktop_app.core.context.applying import apply, undo
 from desktop_app.core.context.build import build
 from desktop_app.core.context.compaction import Proposal, check_fits, decide
+from desktop_app.core.context.figures import CallCount
 from desktop_app.core.context.fitting import brought_up, still_fits
 from desktop_app.core.context.guards import refills
 from desktop_app.core.context.types import Breakdown, Choices, CompactionRecord, Trigger
 from desktop_app.core.errors import ContextError, ModelError, SlipwayError
 from desktop_app.core.ids import new_id, now_us
-from desktop_app.core.messages import Usage
 from desktop_app.core.sessions.base import NewRecord
 from desktop_app.core.state import AgentState
 from desktop_app.core.tasks import Tasks
@@ -276,16 +276,14 @@ class Room:
         self.engine.overflowed(error)
         return await self.compact("overflow")
 
-    async def observe(self, usage: Usage | None) -> None:
+    async def counted(self, call: CallCount) -> None:
         """The provider counted a call. The first one after a compaction corrects its estimate."""
         newest = next(reversed(self.log.now.compactions), None)
-        compare = (
-            newest is not None and newest.measured is None and newest.gen == self.engine.sent_gen
-        )
-        drift = self.engine.observe(usage, compare=compare)
-        if newest is None or drift is None:
+        if newest is None or newest.measured is not None or newest.gen != self.engine.sent_gen:
             return
-        after = round(newest.after * drift)
+        if not call.estimated:
+            return
+        after = round(newest.after * call.measured / call.estimated)
         body = {"gen": newest.gen, "after": after}
         await self.log.append(NewRecord("compaction.measured", body, ignorable=True), draft=None)
         self._emit(ev.CompactionMeasured(newest.id, newest.gen, after))

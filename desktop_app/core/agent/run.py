@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from desktop_app.core import events as ev
+from desktop_app.core.context.counted import Counted
 from desktop_app.core.errors import ModelError, SlipwayError
 from desktop_app.core.ids import now_iso
 from desktop_app.core.messages import FinishedReason, TextBlock, ToolCallBlock
@@ -119,12 +120,14 @@ class Turn:
         seconds = time.monotonic() - started
         blocks = assembly.blocks()
         self._assembly = None  # whole: kept even where it cannot be saved now
-        record = self._assistant(assembly, blocks, seconds, assembly.reason)
+        counted = self.p.engine.observe(assembly.usage)
+        record = self._assistant(assembly, blocks, seconds, assembly.reason, counted)
         await self.p.log.append(record, keep=True)
         self.emit(ev.ModelCallFinished(self.reply_id, assembly.usage, seconds, assembly.reason))
         for ready in assembly.ready():
             self.emit(ready)
-        await self.p.room.observe(assembly.usage)
+        if counted is not None:
+            await self.p.room.counted(counted.call)
         await self._show_context(soon=True)
         return any(isinstance(b, ToolCallBlock) for b in blocks)
 
@@ -202,7 +205,12 @@ class Turn:
         return True
 
     def _assistant(
-        self, assembly: Assembly, blocks: Sequence[Any], seconds: float, finish: str
+        self,
+        assembly: Assembly,
+        blocks: Sequence[Any],
+        seconds: float,
+        finish: str,
+        counted: Counted | None = None,
     ) -> NewRecord:
         calls = [b for b in blocks if isinstance(b, ToolCallBlock)]
         info = self.p.engine.model.info
@@ -217,6 +225,7 @@ class Turn:
                 "cost": cost,
                 "blocks": [b.model_dump() for b in blocks],
                 "usage": usage.model_dump() if usage else None,
+                "counted": counted.to_json() if counted is not None else None,
                 "finish": finish,
                 "seconds": round(seconds, 3),
                 "ops": [op_of(c) for c in calls],

@@ -20,7 +20,7 @@ from .fold import Folded, Waiting
 
 logger = logging.getLogger(__name__)
 
-VERSION = 5  # of what a record means to the fold: raise it when a handler changes
+VERSION = 6  # of what a record means to the fold: raise it when a handler changes
 EVERY = 200  # records between two snapshots
 
 
@@ -52,6 +52,8 @@ _PLAIN = (
     "head",
     "last_us",
     "turns",
+    "counts",
+    "anchored",
     "cost",
     "turn_cost",
 )

@@ -23,6 +23,7 @@ from desktop_app.core.ids import now_us
 from desktop_app.core.messages import Usage
 
 from .build import Envelope, Prompt
+from .counted import Counted, digest
 from .figures import HISTORY, CallCount, Forecast, drift_of, forecast_of
 from .pricing import Piece, Pricer
 from .ratios import Ratios
@@ -34,6 +35,7 @@ BLIND = 2.0  # times the counter's spread, while what was measured was too small
 IMAGE_MARGIN = 0.35  # of images: their makers' formulas change from model to model
 LEARN_FROM = 500  # estimated tokens; in less, frames and a provider's own additions drown the text
 SANE = 100  # times the window or the estimate; more is no count of tokens
+SAME = 0.01  # raw tokens: sums of the same pieces in another order
 TURNS_LOOKED_AT = 6
 TURNS_KEPT = 32
 
@@ -98,6 +100,8 @@ class Accounting:
         self.ratio = (ratios or Ratios()).of(model, counter.name)
         self._spread = counter.spread
         self._exact = counter.spread <= EXACT_SPREAD
+        self._counter = counter.name
+        self._named: tuple[Envelope, str] | None = None  # the envelope whose digest is known
         self.pricer = Pricer(counter, model)
         self.calls: deque[CallCount] = deque(maxlen=HISTORY) if calls is None else calls
         self._anchor: _Anchor | None = None
@@ -166,21 +170,47 @@ class Accounting:
         body = self._sum + sum(p.raw for p in pieces)
         return _Weighed(body, sum(p.raw for p in last), sums, last, biggest)
 
-    def observe(self, usage: Usage | None, prompt: Prompt) -> None:
-        """A call made with ``prompt`` was measured. None, zero and nonsense say nothing."""
+    def observe(self, usage: Usage | None, prompt: Prompt) -> Counted | None:
+        """A call made with ``prompt`` was measured; what is worth keeping of it. None, zero and
+        nonsense say nothing."""
         if usage is None or (measured := measured_input(usage)) <= 0:
-            return
+            return None
         weighed = self._weigh(prompt)
         if weighed.raw <= 0 or measured > SANE * max(weighed.raw, self.limits.window):
-            return
+            return None
         mean, upper, _ = self._bounds(prompt, weighed)
         window = self.limits.window
-        self.calls.append(
-            CallCount(measured, round(mean), math.ceil(upper), window, self.model, now_us())
-        )
+        call = CallCount(measured, round(mean), math.ceil(upper), window, self.model, now_us())
+        self.calls.append(call)
         if weighed.raw >= LEARN_FROM:
             self.ratio.learn(measured, weighed.raw)
         self._anchor = _Anchor(prompt.epoch, prompt.envelope, prompt.stable, weighed, measured)
+        name = self._name_of(prompt.envelope)
+        return Counted(call, prompt.stable, weighed.body, weighed.tail, name, self._counter)
+
+    def resume(self, known: Counted, prompt: Prompt) -> bool:
+        """Go on from a call that was counted before the program was closed; whether ``prompt``
+        still begins with what was sent then, in the same envelope."""
+        same = (known.call.model, known.counter) == (self.model, self._counter)
+        if not same or not 0 < known.messages <= len(prompt.messages):
+            return False
+        if known.envelope != self._name_of(prompt.envelope):
+            return False
+        count = known.messages
+        front = prompt.messages[:count]
+        sent = Prompt(prompt.envelope, front, min(prompt.closed, count), count, prompt.epoch)
+        weighed = self.fork()._weigh(sent)
+        if abs(weighed.body - known.body) > SAME:
+            return False
+        weighed.tail = known.tail
+        measured = known.call.measured
+        self._anchor = _Anchor(prompt.epoch, prompt.envelope, count, weighed, measured)
+        return True
+
+    def _name_of(self, envelope: Envelope) -> str:
+        if self._named is None or self._named[0] is not envelope:
+            self._named = (envelope, digest(envelope))
+        return self._named[1]
 
     def overflowed(self, prompt: Prompt, tokens: int | None = None) -> None:
         """The provider refused ``prompt`` as too long; ``tokens`` when it said how long it is. The
