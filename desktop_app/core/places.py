@@ -25,6 +25,7 @@ from .workspaces.docker.workspace import DockerWorkspace
 from .workspaces.e2b.account import SECRET, Account
 from .workspaces.e2b.spec import E2BSpec
 from .workspaces.e2b.workspace import E2BWorkspace
+from .workspaces.in_use import who_uses
 from .workspaces.local_workspace import LocalWorkspace
 
 
@@ -71,7 +72,7 @@ class Places:
         match row.backend:
             case "local":
                 folder = row.folder or str(self._paths.data / "workspaces" / row.id)
-                return LocalWorkspace(folder, tools=self._tools, **common)
+                return LocalWorkspace(folder, tools=self._tools, in_use=who_uses, **common)
             case "docker":
                 spec = DockerSpec.of(part(row.config, "docker"), await self.environment(row.id))
                 return DockerWorkspace(spec, self.engines.engine, tools=self._tools, **common)

@@ -133,6 +133,7 @@ class Slipway(Shelf):
             if (await self.placement(key)).workspace_id == workspace_id:
                 await self.close_conversation(key)
                 del opening
+        await self.leave(workspace_id)
         await self.db.forget_workspace(workspace_id)
         await self.manager.close(workspace_id)
         self.tell(WorkspacesChanged(workspace_id))
@@ -404,6 +405,8 @@ class Slipway(Shelf):
         await asyncio.to_thread(self.ratios.save)
         await self.library.close()
         await self.machines.close()
+        for workspace_id in self.manager.opened():
+            await self.leave(workspace_id)
         await self.manager.close_all()
         await self.places.close()
         await self.index.close()

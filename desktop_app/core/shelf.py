@@ -140,8 +140,27 @@ class Shelf:
         workspace = await self.places.make(row)
         for agent_id, folders in skills_off(row.config).items():
             workspace.set_skills_off(agent_id, folders)
+        left = row.config.get("left_ns")
+        workspace.set_left(left if isinstance(left, int) else 0)
         await workspace.initialize()
         return workspace
+
+    async def open_anyway(self, workspace_id: str) -> WorkspaceInfo:
+        """Write in a workspace that another program may be using: the person says so, for as long
+        as this program runs."""
+        workspace = await self.workspace(workspace_id)
+        await workspace.open_anyway()
+        self.tell(WorkspacesChanged(workspace_id))
+        return workspace.info
+
+    async def leave(self, workspace_id: str) -> None:
+        """Remember what we wrote last in a workspace of another program, so that it is not taken
+        for theirs when it is opened again."""
+        workspace = self.manager.cached(workspace_id)
+        if workspace is None or not workspace.info.foreign or not (left := await workspace.left()):
+            return
+        row = await self.db.workspace(workspace_id)
+        await self.db.put_workspace(replace(row, config={**row.config, "left_ns": left}))
 
     async def _workspace(self, row: WorkspaceRow) -> LocalWorkspace:
         return await self.manager.get_workspace(row.id)
@@ -172,7 +191,7 @@ class Shelf:
 
     def _state_seen(self, workspace_id: str, workspace: LocalWorkspace) -> None:
         """Whoever sees a new state first tells everybody else."""
-        state = workspace.info.state
+        state = "in_use" if workspace.held else workspace.info.state
         former = self._told.get(workspace_id)
         self._told[workspace_id] = state
         if former is not None and former != state:

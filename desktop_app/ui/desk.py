@@ -19,6 +19,7 @@ from desktop_app.core.models.base import ModelInfo
 from desktop_app.core.service import Slipway
 from desktop_app.core.sessions.base import SessionKey
 from desktop_app.core.tasks import Tasks
+from desktop_app.core.workspaces.base import WorkspaceInfo
 from desktop_app.ui.bridge import after_paint
 from desktop_app.ui.chat.sources import ChatSources, skill_entries, tool_entries
 from desktop_app.ui.chat.view_model import ChatViewModel
@@ -163,7 +164,7 @@ class Desk(QObject):
             workspace_kind=info.backend,
             backend=None if missing else workspace.get_backend(),
             local=info.backend == "local",
-            missing=(f"workspace.{info.state}", {"path": info.folder}) if missing else None,
+            missing=_why_not(info),
             agent=self.service.agent_name,
             models=self.service.models.list,
             count=self.count,
@@ -235,6 +236,15 @@ class Desk(QObject):
         _log.error("%s failed", name, exc_info=error)
         detail = f"{type(error).__name__}: {error}"
         self.failed.emit(SlipwayError("internal.failed", what=name, error=detail))
+
+
+def _why_not(info: WorkspaceInfo) -> tuple[str, dict[str, Any]] | None:
+    """Why nothing can be sent in a workspace: it is not there, or another program may use it."""
+    if info.state in ("missing", "unreadable", "error"):
+        return f"workspace.{info.state}", {"path": info.folder}
+    if info.state == "readonly" and "code" in info.params:
+        return str(info.params["code"]), info.params
+    return None
 
 
 def _complete(sources: ChatSources, conversation: Any) -> None:

@@ -39,6 +39,7 @@ ACTIONS: dict[str, Callable[[], str]] = {
     "new_session": lambda: tr("New session"),
     "continue_here": lambda: tr("Continue in a new session"),
     "take_over": lambda: tr("Take over"),
+    "open_anyway": lambda: tr("Open anyway"),
     "open_log": lambda: tr("Show the log"),
     "trust": lambda: tr("Trust"),
 }

@@ -248,6 +248,8 @@ class MainWindow(Live, QWidget):
                 self.workspaces.continue_session(key)
             elif action == "take_over":
                 self.desk.take_over(key)
+            elif action == "open_anyway":
+                self.workspaces.open_anyway(key)
 
     def show_welcome(self) -> None:
         """No session: the page with the first steps."""

@@ -41,6 +41,7 @@ async def test_our_own_sessions_never_show_as_another_programs(
     folder = tmp_path / "ws"
     shutil.copytree(SAMPLES / "gen-c-2.0.11", folder)
     info = await service.add_folder(str(folder), trusted=True)
+    await service.open_anyway(info.id)  # a fresh copy may be another program's doing
     key = await service.new_session(info.id)
     workspace = await service.workspace(info.id)
     await workspace.offload_context(key.session_id, [Msg.user("left the context")])

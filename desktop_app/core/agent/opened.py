@@ -212,6 +212,7 @@ class Opened:
         self._check_writable()
         if self._stream.running:
             raise SessionError("run.busy")
+        self._setting.workspace.check_free()
 
     def _task_list(self) -> list[dict[str, Any]]:
         return [t.model_dump() for t in self.state.tasks_context.tasks]

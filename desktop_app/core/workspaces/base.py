@@ -78,6 +78,10 @@ class Workspace(Offloader, Protocol):
         """Look again what state it is in; changes nothing, raises nothing."""
         ...
 
+    def check_free(self) -> None:
+        """Raise WorkspaceError with why when another program may be using it."""
+        ...
+
     async def reset(self) -> None:
         """Remove what we or AgentScope wrote (``sessions data skills .mcp``); the person's files
         stay."""

@@ -22,6 +22,7 @@ from desktop_app.core.skills import Skill, SkillSet
 from .backend import Backend
 from .base import OffloadEntry
 from .history import ContextFile, History, read_history
+from .in_use import Use
 from .layout import entries
 from .mcp_file import McpDeclaration, McpFile, forget_session, read_mcp
 from .mcp_write import McpWriter
@@ -83,8 +84,9 @@ class LocalWorkspace(OpenedFolder):
         trusted: bool = False,
         backend: Backend | None = None,
         tools: Callable[[], list[Any]] | None = None,
+        in_use: Callable[[str, int], Use | None] | None = None,
     ) -> None:
-        super().__init__(folder, id=id, name=name, trusted=trusted, backend=backend)
+        super().__init__(folder, id=id, name=name, trusted=trusted, backend=backend, in_use=in_use)
         self._tools = tools
         self._skills_off: dict[str, frozenset[str]] = {}
 

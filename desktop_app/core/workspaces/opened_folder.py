@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from desktop_app.core.skills import SkillLibrary
 
 from .backend import Backend
 from .base import WorkspaceInfo
+from .in_use import CODES, Use, newest_change
 from .layout import OWN, OWN_GENERATION, Layout, detect
 from .local import LocalBackend
 from .offload import Files
@@ -30,6 +31,11 @@ class OpenedFolder:
     Where the folder is gone, unreadable or read-only, ``info.state`` says so and operations raise
     ``workspace.missing``, ``workspace.unreadable``, ``workspace.readonly`` or
     ``workspace.failed``; ``refresh`` looks again, and a folder that came back works again.
+
+    ``in_use`` says whether another program may be using a workspace that another program wrote
+    (``in_use.who_uses``; None: nobody asks). It is asked when the folder is opened, and while it
+    says so again at each look: until then the folder is ``readonly`` with the code and who it is in
+    ``info.params``, unless ``open_anyway`` was called.
     """
 
     def __init__(
@@ -40,7 +46,11 @@ class OpenedFolder:
         name: str = "",
         trusted: bool = False,
         backend: Backend | None = None,
+        in_use: Callable[[str, int], Use | None] | None = None,
     ) -> None:
+        self._in_use = in_use
+        self._left_ns = 0
+        self._wrote = False
         self._backend: Backend = backend if backend is not None else LocalBackend(folder)
         self._folder = self._backend.cwd
         self._id = id
@@ -82,6 +92,33 @@ class OpenedFolder:
     def set_name(self, name: str) -> None:
         self._name = name
 
+    @property
+    def held(self) -> bool:
+        """Whether it is read-only because another program may be using it."""
+        return self._state == "readonly" and self._params.get("code") in CODES.values()
+
+    def check_free(self) -> None:
+        """Raise WorkspaceError with why when ``held``: nothing may be begun that could write."""
+        if self.held:
+            params = {key: value for key, value in self._params.items() if key != "code"}
+            raise WorkspaceError(self._params["code"], retryable=True, **params)
+
+    def set_left(self, left_ns: int) -> None:
+        """The newest change in it when we closed it last, from ``left``: what is ours."""
+        self._left_ns = left_ns
+
+    async def left(self) -> int:
+        """The newest change in it now, in nanoseconds; 0 when we wrote nothing since it was
+        opened."""
+        if not self._wrote or self._backend.kind != "local":
+            return 0
+        return (await asyncio.to_thread(newest_change, self._layout.root))[0]
+
+    async def open_anyway(self) -> None:
+        """The person says that it may be written, whoever else uses it. Until it is closed."""
+        self._in_use = None
+        await self.refresh()
+
     async def initialize(self) -> None:
         """Look at the folder; never raises for what is wrong with it: ``info.state`` tells. After
         ``close`` it is the way to open it again."""
@@ -105,8 +142,22 @@ class OpenedFolder:
                 self._set_error(error)
                 return self.info
             self._adopt(layout)
-            self._set("ready" if writable else "readonly")
+            use = await self._used_by_others(layout) if writable else None
+            if use is not None:
+                params = {**use.params(), "code": use.code, "path": self._folder}
+                self._set("readonly", **params)
+            else:
+                self._set("ready" if writable else "readonly")
             return self.info
+
+    async def _used_by_others(self, layout: Layout) -> Use | None:
+        """Asked until nobody does; from then on what changes may be our own doing."""
+        if self._in_use is None or not layout.foreign or self._backend.kind != "local":
+            return None
+        use = await asyncio.to_thread(self._in_use, layout.root, self._left_ns)
+        if use is None:
+            self._in_use = None
+        return use
 
     async def changed(self) -> bool:
         """Whether the folder went away, came back, or may be used differently than ``info.state``
@@ -118,6 +169,8 @@ class OpenedFolder:
         except WorkspaceError as error:
             gone = error.code in ("file.missing", "file.not_dir")
             return self._state != ("missing" if gone else "error")
+        if self.held and writable:
+            return True  # who held it may be gone
         now = "unreadable" if not readable else "ready" if writable else "readonly"
         return self._state != now
 
@@ -165,6 +218,7 @@ class OpenedFolder:
         if doubtful or (await self._backend.stat_many([self._folder]))[0] is None:
             await self.refresh()
         self._require(write)
+        self._wrote = self._wrote or write
         try:
             yield
         except WorkspaceError as error:
@@ -179,6 +233,8 @@ class OpenedFolder:
             raise WorkspaceError("workspace.missing", retryable=True, path=self._folder)
         if self._state == "unreadable":
             raise WorkspaceError("workspace.unreadable", retryable=True, path=self._folder)
+        if write:
+            self.check_free()
         if self._state == "readonly" and write:
             raise WorkspaceError("workspace.readonly", retryable=True, path=self._folder)
         if self._state == "error":

@@ -24,6 +24,33 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         mark("Make it writable to let the agent change files."),
         "",
     ),
+    "workspace.in_use": (
+        mark("Another program is using this folder"),
+        mark(
+            "{program} (process {pid}) has “{where}” in use. Everything can be read here; "
+            "nothing is written."
+        ),
+        mark("End that program, or open anyway: what one writes the other may write over."),
+        "open_anyway",
+    ),
+    "workspace.used_since": (
+        mark("Another program may be using this folder"),
+        mark(
+            "“{where}” changed {minutes} min ago, since {program} (process {pid}) runs, an "
+            "AgentScope program. Everything can be read here; nothing is written."
+        ),
+        mark("End that program, or open anyway: what one writes the other may write over."),
+        "open_anyway",
+    ),
+    "workspace.just_changed": (
+        mark("Another program may be using this folder"),
+        mark(
+            "“{where}” changed {minutes} min ago, not by Slipway: a service in a container or on "
+            "another computer may be at work. Everything can be read here; nothing is written."
+        ),
+        mark("Wait until it is quiet for ten minutes, or open anyway."),
+        "open_anyway",
+    ),
     "workspace.failed": (
         mark("The workspace did not open"),
         mark("“{path}”: {reason}"),

@@ -48,7 +48,7 @@ def workspace_note(ws: WorkspaceSummary) -> str:
         case "unreadable":
             return tr("no access")
         case "readonly":
-            return tr("read-only")
+            return tr("in use") if "code" in ws.info.params else tr("read-only")
         case "starting":
             return tr("starting")
         case "stopped":

@@ -183,6 +183,13 @@ class WorkspacesViewModel(QObject):
         """Start, pause or stop the machine of a workspace."""
         self._run(self.service.machines.do(workspace_id, verb), f"{verb} a machine")
 
+    def open_anyway(self, key: SessionKey) -> None:
+        """Write in the workspace of a session though another program may be using it."""
+        self._run(self._open_anyway(key), "open anyway")
+
+    async def _open_anyway(self, key: SessionKey) -> None:
+        await self.service.open_anyway((await self.service.placement(key)).workspace_id)
+
     def rename_workspace(self, workspace_id: str, name: str) -> None:
         if name.strip():
             self._run(self.service.rename_workspace(workspace_id, name.strip()), "rename")
