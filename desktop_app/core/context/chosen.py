@@ -132,14 +132,15 @@ class Chosen:
 def _edit(ledger: Ledger, name: str, text: str) -> bool:
     for place, said in enumerate(ledger.said):
         if ledger.said_id(place) == name:
-            said.text, said.edited = text, True
+            ledger.said[place] = said.model_copy(update={"text": text, "edited": True})
             return True
-    for item in ledger.items:
+    for place, item in enumerate(ledger.items):
         if item.id == name:
-            item.text, item.origin = text, "human_edit"
+            changed = item.model_copy(update={"text": text, "origin": "human_edit"})
+            ledger.items[place] = changed
             return True
-    for pin in ledger.pins:
+    for place, pin in enumerate(ledger.pins):
         if pin.id == name:
-            pin.text, pin.edited = text, True
+            ledger.pins[place] = pin.model_copy(update={"text": text, "edited": True})
             return True
     return False

@@ -42,7 +42,7 @@ WORTH = 0.9  # what comes out must be at most this share of what went in, or rea
 Decision = Literal["none", "offer", "do", "refuse"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)  # whoever shows a finished task would write out the session
 class Proposal:
     """A compaction that may be journalled. ``offloaded`` are the messages (or their first blocks,
     under the same id) that ``context.jsonl`` does not hold yet, in order. ``choices`` are what it

@@ -14,6 +14,20 @@ _WORD = re.compile(r"[A-Za-z0-9_~@./\\$%#&+][\w./\\:@%+~=?&#$-]*", re.ASCII)
 _FOREIGN_PATH = re.compile(r"[\w.~-]*(?:/[\w.~-]+)+|[\w-]+\.[A-Za-z]{1,5}\b")
 # Without one of these no word is exact.
 _MARKS = re.compile(r"[\d_@/]|[a-z][A-Z]|\w\.[A-Za-z]|-\w+-")
+_SIGNS = bytes(  # of ASCII bytes, what the marks are made of; all else is a space
+    ord(
+        "1"
+        if c in b"0123456789_@/"
+        else "a"
+        if 97 <= c <= 122
+        else "A"
+        if 65 <= c <= 90
+        else chr(c)
+        if c in b".-"
+        else " "
+    )
+    for c in range(256)
+)
 _INNER_CAPITAL = re.compile(r"[a-z][A-Z]")
 _FILE = re.compile(r"[\w-]+\.[A-Za-z][A-Za-z0-9]{0,7}$", re.ASCII)
 _LATIN = re.compile("[a-z]+")
@@ -33,11 +47,22 @@ def _exact(word: str) -> bool:
     )
 
 
+def may_name(text: str) -> bool:
+    """Whether ``text`` may hold exact words; False is certain, also for every piece of it. Far
+    cheaper than to look for them."""
+    if not text.isascii():
+        return _MARKS.search(text) is not None
+    signs = text.encode("ascii").translate(_SIGNS)
+    if b"1" in signs or b"aA" in signs:
+        return True
+    return (b".a" in signs or b".A" in signs or b"-" in signs) and (_MARKS.search(text) is not None)
+
+
 @lru_cache(maxsize=32768)
 def entities(text: str) -> tuple[str, ...]:
     """The exact words of ``text`` in order, each once. Pieces of a text are asked for again and
     again while a plan is made, so the last ones are remembered."""
-    if not _MARKS.search(text):
+    if not may_name(text):
         return ()
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)

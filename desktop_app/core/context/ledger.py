@@ -35,13 +35,14 @@ from .redact import redact
 from .rules import about_the_same, modality, rules_in, takes_back
 from .said import PASTED, Said, fit
 from .todos import TodoList, is_list, update, update_text
-from .types import Evidence, ItemKind, LedgerItem
+from .types import Evidence, ItemKind, ItemStatus, LedgerItem
 
 FILES = 60  # shown one by one
 FAILED = 10
 SKILLS = 20
 
 Count = Callable[[str], float]
+Answers = list[tuple[ToolCallBlock, ToolResultBlock]]
 
 
 class Pin(WireModel):
@@ -132,6 +133,7 @@ class Ledger(WireModel):
     history: str = ""
     _shapes: set[str] = PrivateAttr(default_factory=set[str])  # of ``items``, while their number
     _counted: int = PrivateAttr(default=-1)  # is this
+    _paths: list[str] = PrivateAttr(default_factory=list[str])  # of ``files``
 
     @model_validator(mode="before")
     @classmethod
@@ -152,16 +154,33 @@ class Ledger(WireModel):
 
     def absorb(self, messages: Sequence[Msg], count: Count) -> None:
         """Take in messages that leave the context, oldest first."""
-        answers: list[tuple[ToolCallBlock, ToolResultBlock]] = []
+        answers: Answers = []
         for msg in messages:
             if msg.role == "user":
-                self._person(msg, count)
+                self.take_person(msg, count)
             elif msg.role == "assistant":
                 for step in iterations(msg.content):
-                    self._step(msg, step, answers)
+                    self.take_step(msg, step, answers)
+        self.glimpse(answers)
+
+    def glimpse(self, answers: Answers) -> None:
+        """Take in what stood out in answers to calls, all that leave at once, oldest first."""
         self.seen += glimpses(answers, {g.text for g in self.seen})
 
-    def _person(self, msg: Msg, count: Count) -> None:
+    def fork(self) -> Ledger:
+        """A copy to go on with. What its lists hold is shared and is replaced, never changed, but
+        for ``lists``."""
+        other = self.model_copy()
+        for name, value in self.__dict__.items():
+            if isinstance(value, list):
+                setattr(other, name, list(cast(list[Any], value)))
+        other.lists = [n.model_copy(deep=True) for n in self.lists]
+        other.older = dict(self.older)
+        other._shapes, other._paths = set(self._shapes), list(self._paths)
+        return other
+
+    def take_person(self, msg: Msg, count: Count) -> None:
+        """Take in a message of the person."""
         data = [b for b in msg.content if isinstance(b, DataBlock)]
         names = [f"[{b.name or b.source.media_type}]" for b in data]
         text = "\n".join(t for t in (msg.text(), " ".join(names)) if t)
@@ -181,21 +200,27 @@ class Ledger(WireModel):
         if takes_back(rule):
             meant = [i for i in rules if i.status == "open" and about_the_same(rule, i.text)]
             for item in meant:
-                item.status, item.by = "revoked", rule
+                self._close(item, "revoked", rule)
             if meant:
                 return
         known = next((i for i in rules if i.text == rule), None)
         if known is not None:
-            known.status, known.by = "open", ""
+            if known.status != "open" or known.by:
+                self._close(known, "open", "")
             return
         evidence = [Evidence(ref=ref, quote=rule)]
         item = LedgerItem(id=f"constraint-{ref}-{number}", kind="constraint", text=rule)
         item.origin, item.modality, item.evidence = "user", modality(rule), evidence
+        self._counted += self._counted == len(self.items)
         self.items.append(item)
 
-    def _step(
-        self, msg: Msg, step: Iteration, answers: list[tuple[ToolCallBlock, ToolResultBlock]]
-    ) -> None:
+    def _close(self, item: LedgerItem, status: ItemStatus, by: str) -> None:
+        """Close (or open) an item: by one in its place, since copies of the ledger share it."""
+        place = next(n for n, i in enumerate(self.items) if i is item)
+        self.items[place] = item.model_copy(update={"status": status, "by": by})
+
+    def take_step(self, msg: Msg, step: Iteration, answers: Answers) -> None:
+        """Take in a step of a reply; its ``answers`` are added for ``glimpse``."""
         called = [c.input for c in step.calls]
         for block in step.head:
             if not isinstance(block, TextBlock):
@@ -226,10 +251,10 @@ class Ledger(WireModel):
             return False
         self._shapes.add(wanted)
         if kind == "decision" and changes(text) and not by_model:
-            for item in self.items:
+            for item in list(self.items):
                 still = item.kind == "decision" and item.status == "open"
                 if still and about_the_same(text, item.text):
-                    item.status, item.by = "superseded", name
+                    self._close(item, "superseded", name)
         item = LedgerItem(id=name, kind=kind, text=text, evidence=[evidence])
         item.origin = "summariser" if by_model else "assistant"
         self.items.append(item)
@@ -254,12 +279,16 @@ class Ledger(WireModel):
                 self.skills = [*(s for s in self.skills if s != name), name][-SKILLS:]
 
     def _touch(self, path: str, action: Action, ref: str) -> None:
-        known = next((f for f in reversed(self.files) if f.path == path), None)
-        if known is not None:
-            self.files.remove(known)
-        known = known or Touched(path=path)
+        if len(self._paths) != len(self.files):
+            self._paths = [f.path for f in self.files]
+        known = Touched(path=path)
+        if path in self._paths:
+            at = self._paths.index(path)
+            del self._paths[at]
+            known = self.files.pop(at).model_copy()
         known.ref = ref
         setattr(known, action, getattr(known, action) + 1)
+        self._paths.append(path)
         self.files.append(known)
 
     def open_lists(self, live: Iterable[Msg]) -> None:

@@ -10,10 +10,10 @@ from desktop_app.core.messages import Msg
 from .draft import Draft
 
 
-def offload(draft: Draft) -> None:
-    """What goes to ``context.jsonl``: everything up to the last block that leaves or is masked
-    and is not there yet, so that the file holds the messages in their order even where a
-    request stays live behind what it led to."""
+def offload(draft: Draft) -> Draft:
+    """``draft`` with what goes to ``context.jsonl``: everything up to the last block that leaves or
+    is masked and is not there yet, so that the file holds the messages in their order even where
+    a request stays live behind what it led to."""
     context = draft.state.context
     start = _place(context, draft.ledger.written)
     ends = [(p, len(context[p].content)) for p in draft.places]
@@ -30,6 +30,7 @@ def offload(draft: Draft) -> None:
             draft.offloaded.append(msg.model_copy(update={"content": content}))
     draft.written = [context[end[0]].id, end[1]] if end[0] < len(context) else None
     draft.ledger.written = _carried(draft, end)
+    return draft
 
 
 def _carried(draft: Draft, end: tuple[int, int]) -> list[Any] | None:

@@ -27,6 +27,7 @@ from .ledger import FILES, Ledger, Room, ledger_from
 from .ledger_text import render
 from .masking import Mask, old_masks, squeeze
 from .offloading import offload
+from .past import Past
 from .pins import settle
 from .tokens import FRAME
 from .types import Breakdown, Choices, Trigger
@@ -67,6 +68,7 @@ class Planner:
         self._envelope = envelope
         self._where = where
         self._choices = choices or Choices()
+        self._past: Past | None = None
 
     def _raw(self, tokens: float) -> float:
         """Raw tokens whose upper bound is ``tokens``."""
@@ -97,7 +99,7 @@ class Planner:
             freed = sum(m.freed for m in masks)
             if masks and fixed + self._head(state) + talk - freed <= target:
                 draft = Draft(state, before, self._ledger(state), tier=1, masks=masks)
-                return self._placed(draft, found, Cut(0), None, chosen)
+                return offload(self._placed(draft, found, Cut(0), None, chosen))
         keep = self._share(KEEP)
         if trigger == "manual":
             keep = min(keep, KEEP_BY_HAND * talk)
@@ -105,6 +107,7 @@ class Planner:
             state, before, found, fixed, target, keep, chosen, self._raw(notes)
         )
         self._worth(before, total, trigger)
+        offload(draft)
         return draft
 
     def _worth(self, before: Breakdown, raw: float, trigger: Trigger) -> None:
@@ -125,7 +128,7 @@ class Planner:
         found = atoms(state.context, self.account.pricer)
         draft = Draft(state, before, self._ledger(state), tier=1, masks=masks)
         nothing = Chosen.of(Choices(), state.context, found)
-        return self._placed(draft, found, Cut(0), None, nothing)
+        return offload(self._placed(draft, found, Cut(0), None, nothing))
 
     def _head(self, state: AgentState) -> float:
         return self.account.pricer.texts.count(summary_text(state))
@@ -145,12 +148,14 @@ class Planner:
         the newest steps too. What is smallest is returned, with its raw tokens, when nothing
         reaches the target."""
         best: tuple[float, Draft] | None = None
+        first = self._ledger(state)
+        self._past = Past(state.context, first)
         level, least = 0, self._share(KEEP_LEAST)
         most, floor = self._share(FOUND), self._share(FOUND_LEAST)
         for _ in range(ROUNDS):
             atoms_now, masks = self._squeezed(state, found, max(keep, self._raw(400)))
             cut = cut_for(atoms_now, max(0.0, keep))
-            draft = Draft(state, before, self._ledger(state), tier=2, masks=masks)
+            draft = Draft(state, before, first.fork(), tier=2, masks=masks)
             draft.level = level
             self._placed(draft, atoms_now, cut, self.room(level, most), chosen)
             kept = self._kept(draft, found)
@@ -239,8 +244,8 @@ class Planner:
         room: Room | None,
         chosen: Chosen,
     ) -> Draft:
-        """Fill in what leaves, the ledger of it and the offload. ``room`` None for tier 1."""
-        context, ledger = draft.state.context, draft.ledger
+        """Fill in what leaves and the ledger of it. ``room`` None for tier 1."""
+        context = draft.state.context
         draft.dropped = self._choices.drop
         draft.rejected = list(chosen.rejected)
         if cut.first < len(found):
@@ -268,24 +273,28 @@ class Planner:
         ]
         if room is not None:
             self._fill(draft, found, cut, room, chosen)
-        left = draft.gone
+        left, ledger = draft.gone, draft.ledger
         if draft.front is not None:
             ledger.cut = context[draft.front].id
         elif ledger.cut is not None and ledger.cut not in {
             m.id for n, m in enumerate(context) if n not in left
         }:
             ledger.cut = None
-        offload(draft)
         return draft
 
     def _fill(
         self, draft: Draft, found: Sequence[Atom], cut: Cut, room: Room, chosen: Chosen
     ) -> None:
         """The ledger of what leaves."""
-        ledger, context = draft.ledger, draft.state.context
+        context = draft.state.context
         count = self.account.pricer.texts.count
-        settle(ledger)
-        ledger.absorb(chosen.absorbed(draft.covered), count)
+        if self._choices.drop or self._past is None:
+            settle(draft.ledger)
+            draft.ledger.absorb(chosen.absorbed(draft.covered), count)
+        else:
+            past = self._past
+            draft.ledger = past.ledger(draft.gone, draft.front, draft.front_blocks, count)
+        ledger = draft.ledger
         draft.rejected += chosen.change(ledger)
         ledger.tasks = task_lines(open_tasks(draft.state))
         gone = draft.gone

@@ -85,6 +85,8 @@ PASTED = 40  # rules taken from one pasted text at most
 
 def _outside_fences(text: str) -> list[str]:
     """The parts of ``text`` that are not fenced code; an unclosed fence runs to the end."""
+    if "```" not in text and "~~~" not in text:
+        return [text]
     marks = [m.start() for m in _FENCE.finditer(text)]
     if not marks:
         return [text]
@@ -111,6 +113,8 @@ def sentences(text: str) -> tuple[str, ...]:
 @lru_cache(maxsize=8192)
 def _rules(text: str, most: int) -> tuple[str, ...]:
     found: list[str] = []
+    if not (may_bind(text) or may_take_back(text)):
+        return ()
     for sentence in sentences(text):
         if (binds(sentence) or takes_back(sentence)) and sentence not in found:
             found.append(sentence)
@@ -125,11 +129,19 @@ def rules_in(text: str, *, pasted: bool = False) -> list[str]:
     return list(_rules(text, PASTED if pasted else sys.maxsize))
 
 
+def may_bind(text: str) -> bool:
+    """Whether some sentence of ``text`` may read like a rule; False is certain."""
+    return not (text.isascii() and _CUE_WORDS.isdisjoint(words_of(text)))
+
+
+def may_take_back(text: str) -> bool:
+    """Whether some sentence of ``text`` may take something back; False is certain."""
+    return not (text.isascii() and _BACK_WORDS.isdisjoint(words_of(text)))
+
+
 def binds(text: str) -> bool:
     """Whether a text reads like a rule."""
-    if text.isascii() and _CUE_WORDS.isdisjoint(words_of(text)):
-        return False
-    return _CUE.search(text) is not None
+    return may_bind(text) and _CUE.search(text) is not None
 
 
 def orders(text: str) -> bool:
@@ -139,9 +151,7 @@ def orders(text: str) -> bool:
 
 def takes_back(sentence: str) -> bool:
     """Whether a sentence says that something said before does not hold any more."""
-    if sentence.isascii() and _BACK_WORDS.isdisjoint(words_of(sentence)):
-        return False
-    return _BACK.search(sentence) is not None
+    return may_take_back(sentence) and _BACK.search(sentence) is not None
 
 
 def modality(sentence: str) -> Modality:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from desktop_app.core.messages import WireModel
 
 from .clip import clip
-from .entities import entities, plain
-from .rules import binds, sentences, takes_back
+from .entities import entities, may_name, plain
+from .rules import binds, may_bind, may_take_back, sentences, takes_back
 
 PASTED = 2000  # tokens: longer messages are kept by their ends, the task excepted
 HEAD_AND_TAIL = 500
@@ -77,88 +78,130 @@ def _ends(one: Said, budget: float, count: Count, where: str) -> Said:
     return Said(id=one.id, text=text, whole=False)
 
 
-class _Piece:
-    __slots__ = ("at", "place", "score", "size", "text")
+class _Part(NamedTuple):
+    """A piece of a text, and what it says by itself."""
 
-    def __init__(self, place: int, at: int, text: str, size: float) -> None:
-        self.place, self.at, self.text, self.size = place, at, text, size
-        self.score = 0.0
+    text: str
+    shape: str  # what two pieces that say the same have in common
+    worth: float  # exact words, rules, wishes
+    nothing: bool  # "go on"
+    back: bool  # takes something back
+    named: bool  # holds exact words
+
+
+class _Pieces:
+    """All pieces in order, as columns: so many small objects would keep the collector busy."""
+
+    __slots__ = ("at", "parts", "place", "sizes")
+
+    def __init__(self) -> None:
+        self.parts: list[_Part] = []
+        self.sizes: list[float] = []  # tokens
+        self.place: list[int] = []  # of the message
+        self.at: list[int] = []  # in the message
+
+    def add(self, place: int, parts: Sequence[_Part], sizes: Sequence[float]) -> None:
+        self.parts += parts
+        self.sizes += sizes
+        self.place += [place] * len(parts)
+        self.at += range(len(parts))
+
+
+@lru_cache(maxsize=16384)
+def _whole(text: str) -> _Part:
+    """``text`` as one piece."""
+    return _part(text, may_bind(text), may_take_back(text), wishes=True)
+
+
+@lru_cache(maxsize=16384)
+def _parted(text: str) -> tuple[_Part, ...]:
+    """The sentences of ``text``. What none of them can have is looked for once."""
+    parts = [s for part in text.split(GAP) for s in sentences(part)] or [text.strip()]
+    bind, back, wishes = may_bind(text), may_take_back(text), _WISH.search(text) is not None
+    return tuple(_part(p, bind, back, wishes=wishes) for p in parts)
+
+
+def _part(text: str, bind: bool, back: bool, *, wishes: bool) -> _Part:
+    named = len(entities(text)) if may_name(text) else 0
+    wished = min(len(_WISH.findall(text)), 2) if wishes else 0
+    worth = min(named, 4) * 2.0 + (1.5 if bind and binds(text) else 0) + wished
+    nothing = _NOTHING.fullmatch(text.strip()) is not None
+    shape = plain(text).casefold()
+    return _Part(text, shape, worth, nothing, back and takes_back(text), named > 0)
 
 
 def _chosen(
     said: Sequence[Said], without: set[int], budget: float, count: Count, where: str
 ) -> dict[int, Said]:
     """The messages between, shortened to their best pieces that fit together."""
-    pieces: list[_Piece] = []
+    pieces = _Pieces()
+    starts: list[range] = []
     for place, one in enumerate(said):
         if place not in without:
-            pieces += _pieces(place, one, count, where)
-    _weigh(pieces, len(said))
-    left = budget
-    taken: dict[int, list[_Piece]] = {}
-    for piece in sorted(pieces, key=lambda p: (-p.score, -p.place, p.at)):
-        if piece.score > 0 and piece.size <= left:
-            taken.setdefault(piece.place, []).append(piece)
-            left -= piece.size
+            start = len(pieces.parts)
+            pieces.add(place, *_pieces(one, count, where))
+            starts.append(range(start, len(pieces.parts)))
+    scores = _weigh(pieces, len(said))
+    # Best first; of the same score the newest message first, its pieces in their order.
+    order = [n for own in reversed(starts) for n in own if scores[n] < 0]
+    order.sort(key=scores.__getitem__)
+    left, sizes = budget, pieces.sizes
+    taken: dict[int, list[int]] = {}
+    for number in order:
+        if sizes[number] <= left:
+            taken.setdefault(pieces.place[number], []).append(number)
+            left -= sizes[number]
     out: dict[int, Said] = {}
-    pieces_of = Counter(p.place for p in pieces)
+    pieces_of = Counter(pieces.place)
     for place, own in taken.items():
-        one, own = said[place], sorted(own, key=lambda p: p.at)
+        one, own = said[place], sorted(own)
+        texts = [pieces.parts[n].text for n in own]
         whole = one.whole and not _pasted(one, count) and len(own) == pieces_of[place]
-        whole = whole and len(plain(one.text)) <= sum(len(p.text) + 2 for p in own)
-        text = one.text if whole else _joined(own)
+        whole = whole and len(plain(one.text)) <= sum(len(t) + 2 for t in texts)
+        text = one.text if whole else _joined(texts, [pieces.at[n] for n in own])
         out[place] = Said(id=one.id, text=text, whole=whole, edited=one.edited)
     return out
 
 
-def _joined(own: Sequence[_Piece]) -> str:
+def _joined(texts: Sequence[str], places: Sequence[int]) -> str:
     text, before = "", -1
-    for piece in own:
-        text += "" if before < 0 and piece.at == 0 else GAP if piece.at != before + 1 else " "
-        text, before = text + piece.text, piece.at
+    for piece, at in zip(texts, places, strict=True):
+        text += "" if before < 0 and at == 0 else GAP if at != before + 1 else " "
+        text, before = text + piece, at
     return text.strip()
 
 
-def _pieces(place: int, one: Said, count: Count, where: str) -> Iterable[_Piece]:
+def _pieces(one: Said, count: Count, where: str) -> tuple[Sequence[_Part], Sequence[float]]:
+    """The pieces of a message, and their sizes with what sets them apart."""
     size = count(one.text)
     if one.edited or (size <= SHORT and one.whole):
-        return [_Piece(place, 0, one.text, size + 2)]
+        return (_whole(one.text),), (size + 2,)
     if _pasted(one, count):
         short = _ends(one, HEAD_AND_TAIL, count, where)
-        return [_Piece(place, 0, short.text, count(short.text) + 2)]
-    parts = [s for part in one.text.split(GAP) for s in sentences(part)] or [one.text.strip()]
-    return [_Piece(place, at, text, count(text) + 3) for at, text in enumerate(parts)]
+        return (_whole(short.text),), (count(short.text) + 2,)
+    parts = _parted(one.text)
+    return parts, [count(p.text) + 3 for p in parts]
 
 
-@lru_cache(maxsize=65536)
-def _worth(text: str) -> float:
-    """What a piece says by itself: exact words, rules, wishes."""
-    wishes = min(len(_WISH.findall(text)), 2)
-    return min(len(entities(text)), 4) * 2.0 + (1.5 if binds(text) else 0) + wishes
-
-
-@lru_cache(maxsize=65536)
-def _shape(text: str) -> str:
-    return plain(text).casefold()
-
-
-def _weigh(pieces: Sequence[_Piece], messages: int) -> None:
-    """Score pieces: by what they say exactly, then by what they wish; later ones a little more.
-    What is said again later, and what was taken back, counts for nothing."""
-    shapes = [_shape(p.text) for p in pieces]
+def _weigh(pieces: _Pieces, messages: int) -> list[float]:
+    """Scores below 0, the lowest the best: by what pieces say exactly, then by what they wish;
+    later ones a little more. What is said again later, and what was taken back, counts for
+    nothing."""
+    shapes = [p.shape for p in pieces.parts]
     often = Counter(shapes)
     last = {shape: n for n, shape in enumerate(shapes)}
+    scores = [0.0] * len(shapes)
+    later = 0.3 / max(1, messages)
     taken_back: set[str] = set()
-    for number in range(len(pieces) - 1, -1, -1):
-        piece = pieces[number]
-        if last[shapes[number]] != number or _NOTHING.fullmatch(piece.text.strip()):
+    for number in range(len(shapes) - 1, -1, -1):
+        part = pieces.parts[number]
+        if part.nothing or last[part.shape] != number:
             continue
-        score = _worth(piece.text)
-        score += 0.3 * piece.place / max(1, messages)
-        score /= often[shapes[number]]
-        if takes_back(piece.text):
-            taken_back |= set(entities(piece.text))
+        score = (part.worth + later * pieces.place[number]) / often[part.shape]
+        if part.back:
+            taken_back |= set(entities(part.text))
             score += 4
-        elif taken_back and taken_back.intersection(entities(piece.text)):
-            score = 0.01
-        piece.score = max(score, 0.02) / (1 + piece.size / 200)
+        elif taken_back and part.named and taken_back.intersection(entities(part.text)):
+            score = 0.0
+        scores[number] = -max(score, 0.02) / (1 + pieces.sizes[number] / 200)
+    return scores
