@@ -215,6 +215,7 @@ class FakeConversation:
         self.draft_text = ""
         self.measure = breakdown()
         self.made: list[CompactionRecord] = []
+        self.logged: list[CompactionRecord] = []  # undone and failed ones too
         self.undo_events: list[ev.Event] = []
         self.fail_next: Exception | None = None
         self.reply_id = ""
@@ -304,9 +305,12 @@ class FakeConversation:
                 self.record("request.answered", body)
             case ev.CompactionFinished(record=made):
                 self.made.append(made)
+                self.logged.append(made)
                 self.record("compaction", asdict(made))
             case ev.CompactionUndone(gen=gen):
                 self.made = [c for c in self.made if c.gen != gen]
+                undone = [replace(c, status="undone") if c.gen == gen else c for c in self.logged]
+                self.logged = undone
                 self.record("compaction.undone", {"gen": gen})
             case ev.RunFinished():
                 self._flush_blocks()
@@ -485,12 +489,22 @@ class FakeConversation:
     async def compactions(self) -> list[CompactionRecord]:
         return list(self.made)
 
-    def compact(self) -> AsyncGenerator[ev.Event, None]:
-        self.calls.append("compact")
+    def compact(self, *, notes: bool = True) -> AsyncGenerator[ev.Event, None]:
+        self.calls.append("compact" if notes else "compact without notes")
+        if self.compact_error is not None:
+            return self._play([ev.CompactionStarted("manual", 100), self._fail()])
         made = compaction(len(self.made) + 1, trigger="manual")
         return self._play(
             [ev.CompactionStarted("manual", made.before), ev.CompactionFinished(made)]
         )
+
+    def _fail(self) -> ev.Event:
+        code, params = self.compact_error or ("", {})
+        number = len(self.logged) + 1
+        why: dict[str, Any] = {"status": "failed", "code": code, "params": params}
+        why["trigger"] = "manual"
+        self.logged.append(compaction(0, id=f"failed-{number}", summary="", **why))
+        return ev.CompactionFailed("manual", code, params)
 
     async def undo_compaction(self) -> list[ev.Event]:
         self.calls.append("undo")
@@ -505,6 +519,7 @@ class FakeConversation:
 
     proposer: Callable[[Choices], Awaitable[Proposal]] | None = None
     drafted: Proposal | None = None
+    compact_error: tuple[str, dict[str, Any]] | None = None
     undo_error: Exception | None = None
     fork: SessionKey | None = None
 
@@ -524,7 +539,8 @@ class FakeConversation:
         return made
 
     async def compaction_log(self) -> list[CompactionRecord]:
-        return list(self.made)
+        known = {c.id for c in self.logged}
+        return [*(c for c in self.made if c.id not in known), *self.logged]
 
     async def compaction_detail(self, compaction_id: str) -> CompactionDetail:
         found = next((c for c in self.made if c.id == compaction_id), None)

@@ -230,8 +230,9 @@ class Conversation(Protocol):
         ``compaction.stale`` when the conversation has changed otherwise than by growing."""
         ...
 
-    def compact(self) -> AsyncIterator[Event]:
-        """Compact now, by hand, without a preview."""
+    def compact(self, *, notes: bool = True) -> AsyncIterator[Event]:
+        """Compact now, by hand, without a preview; without ``notes`` by rules alone, no model
+        takes part."""
         ...
 
     def compact_again(self, focus: str) -> AsyncIterator[Event]:

@@ -62,11 +62,11 @@ class Compacting(Driving):
     def cancel_draft(self) -> None:
         self.room.drafts.drop("stopped")
 
-    def compact(self) -> AsyncIterator[ev.Event]:
+    def compact(self, *, notes: bool = True) -> AsyncIterator[ev.Event]:
         self._check_free()
 
         async def work() -> None:
-            await self.room.compact("manual")
+            await self.room.compact("manual", notes=notes)
             self._stream.emit(ev.ContextChanged(await self.engine.breakdown()))
 
         return self._stream.start(work, "compact")

@@ -200,7 +200,7 @@ class ForeignConversation:
     def go_on(self) -> AsyncIterator[Event]:
         raise self._refuse()
 
-    def compact(self) -> AsyncIterator[Event]:
+    def compact(self, *, notes: bool = True) -> AsyncIterator[Event]:
         raise self._refuse()
 
     async def stop_command(self, command_id: str) -> None:

@@ -46,13 +46,15 @@ class Proposals:
         before: Breakdown | None = None,
         choices: Choices | None = None,
         state: AgentState | None = None,
+        notes: bool = True,
     ) -> Proposal:
-        """A compaction of the present state, or of ``state``; raises what ``Compactor.propose``
-        raises."""
+        """A compaction of the present state, or of ``state``; by rules alone without ``notes``.
+        Raises what ``Compactor.propose`` raises."""
         engine = self._engine
         if before is None and state is None:
             before = await engine.breakdown()
-        compactor = Compactor(engine.model, engine.account(), engine.envelope, where=self.where())
+        model = engine.model if notes else None
+        compactor = Compactor(model, engine.account(), engine.envelope, where=self.where())
         proposal = await compactor.propose(
             frozen(state or self._log.now.state), trigger, before=before, choices=choices
         )

@@ -142,15 +142,16 @@ class Room:
 
     # -- doing -------------------------------------------------------------------------------
 
-    async def compact(self, trigger: Trigger) -> bool:
-        """Reorganise the history, by the draft where there is one that still fits. Nothing is
+    async def compact(self, trigger: Trigger, *, notes: bool = True) -> bool:
+        """Reorganise the history, by the draft where there is one that still fits; without
+        ``notes`` no model takes part. Nothing is
         changed when it does not work out, and the world is told why; whether the next call still
         fits is checked where it is made."""
         started = time.monotonic()
         before = await self.engine.breakdown()
         self._emit(ev.CompactionStarted(trigger, before.total))
         try:
-            await self._compact(trigger, before)
+            await self._compact(trigger, before, notes)
         except asyncio.CancelledError:
             self._emit(ev.CompactionFailed(trigger, "compaction.stopped"))
             raise
@@ -159,7 +160,7 @@ class Room:
             return False
         return True
 
-    async def _compact(self, trigger: Trigger, before: Breakdown) -> None:
+    async def _compact(self, trigger: Trigger, before: Breakdown, notes: bool) -> None:
         draft = None if trigger == "manual" else await self.drafts.take(self.log.now.state)
         if draft is not None:
             try:
@@ -167,7 +168,8 @@ class Room:
                 return
             except ContextError as error:
                 logger.info("a draft was of no use: %s", error)
-        await self.commit(await self.proposals.propose(trigger, before=before), trigger)
+        proposal = await self.proposals.propose(trigger, before=before, notes=notes)
+        await self.commit(proposal, trigger)
 
     async def _failed(
         self, trigger: Trigger, error: SlipwayError, before: Breakdown, seconds: float

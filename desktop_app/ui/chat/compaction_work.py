@@ -206,6 +206,10 @@ class CompactionWork:
         match action:
             case "compact":
                 vm.compact()
+            case "compact_plain":
+                vm.compact(notes=False)
+            case "choose_model":
+                vm.wayWanted.emit(action)
             case "undo_compaction":
                 vm.undo_compaction()
             case "compact_again":

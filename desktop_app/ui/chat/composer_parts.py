@@ -185,6 +185,8 @@ class Flow(QLayout):
         area = rect.marginsRemoved(margins)
         x, y, tall = area.x(), area.y(), 0
         for item in self._items:
+            if item.isEmpty():  # hidden
+                continue
             size = item.sizeHint()
             width = min(size.width(), area.width())
             if x > area.x() and x + width > area.right() + 1:

@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject, QTimer
 
 from desktop_app.core.sessions.base import SessionKey
 
-from .vm_state import Draft
+from .vm_shapes import Draft
 
 MAX_CHARS = 200_000  # of one draft that is written
 _LATER_MS = 1500

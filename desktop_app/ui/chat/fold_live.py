@@ -10,6 +10,7 @@ from desktop_app.core import events as ev
 from .fold_base import FoldBase
 from .items import LIVE_CHARS, CompactionItem, NoticeItem, ReplyItem, TextItem, ToolItem
 from .records import user_item
+from .ways import ways_after
 
 
 class LiveFold(FoldBase):
@@ -47,9 +48,8 @@ class LiveFold(FoldBase):
                 self._compacted(body, self._clock())
             case ev.CompactionFailed(code=code, params=params):
                 self.remove("x:compaction")
-                self.put(
-                    NoticeItem("x:compaction-failed", "warning", code, dict(params), ("compact",))
-                )
+                ways = ways_after(code)
+                self.put(NoticeItem("x:compaction-failed", "warning", code, dict(params), ways))
             case ev.CompactionMeasured(gen=gen, after=after):
                 if isinstance(item := self.items.get(f"c:{gen}"), CompactionItem):
                     item.after, item.measured = after, True

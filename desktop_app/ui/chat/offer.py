@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from PySide6.QtCore import QElapsedTimer, QRectF, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
+from desktop_app.core.context.compaction import Proposal
 from desktop_app.core.context.types import Breakdown
+from desktop_app.ui.errors import describe
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets.badge import StateGlyph
@@ -30,6 +34,9 @@ class OfferBar(Live, QWidget):
         super().__init__(parent)
         px = theme().px
         self._breakdown: Breakdown | None = None
+        self._draft = ""
+        self._proposal: Proposal | None = None
+        self._why: tuple[str, dict[str, Any]] = ("", {})
         row = QHBoxLayout(self)
         row.setContentsMargins(px(12), 0, px(6), 0)
         row.setSpacing(px(8))
@@ -53,14 +60,32 @@ class OfferBar(Live, QWidget):
         self._breakdown = breakdown
         self.retranslate()
 
+    def set_draft(
+        self, state: str, proposal: Proposal | None, why: tuple[str, dict[str, Any]]
+    ) -> None:
+        """What is prepared: "working", "ready" with ``proposal``, "failed" and why, or nothing."""
+        self._draft, self._proposal, self._why = state, proposal, why
+        self.retranslate()
+
     def retranslate(self) -> None:
         if self._breakdown is None:
             return
-        words = tr(
-            "The context is {share} full. Compacting keeps the task, constraints and pending items",
-            share=figures.percent(self._breakdown.share),
-        )
-        self.words.set_source(words)
+        full = tr("The context is {share} full.", share=figures.percent(self._breakdown.share))
+        self.words.set_source(tr("{one} {two}", one=full, two=self._draft_words()))
+
+    def _draft_words(self) -> str:
+        proposal = self._proposal
+        if self._draft == "working":
+            return tr("A proposal is being prepared…")
+        if self._draft == "ready" and proposal is not None:
+            return tr(
+                "A proposal is ready: {before} to {after} tokens",
+                before=figures.tokens(proposal.before.total),
+                after=figures.tokens(proposal.after.total),
+            )
+        if self._draft == "failed":
+            return tr("No proposal came about: {why}", why=describe(*self._why).title)
+        return tr("Compacting keeps the task, constraints and pending items")
 
     def paintEvent(self, event: QPaintEvent) -> None:
         color = theme().color

@@ -189,6 +189,7 @@ class ChatPage(Live, QWidget):
             (vm.located, self._located),
             (vm.undoRefused, self.compaction.undo_refused),
             (vm.refFound, self.compaction.found),
+            (vm.wayWanted, self.actionRequested),
         ]
 
     def _connect(self, vm: ChatViewModel) -> None:
@@ -259,8 +260,7 @@ class ChatPage(Live, QWidget):
     def compact(self) -> None:
         """Compact now."""
         if self.vm is not None:
-            self.vm.dismiss_offer()
-            self.vm.compact()
+            self.vm.compact()  # its start takes the offer away
 
     def open_find(self) -> None:
         """Open the find bar."""

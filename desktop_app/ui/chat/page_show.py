@@ -146,6 +146,8 @@ class PageShow:
 
     def offer(self) -> None:
         vm = self._page.vm
+        if vm is not None:
+            self._page.offer.set_draft(vm.drafting, vm.drafted, vm.draft_why)
         shown = vm is not None and vm.offered and vm.breakdown is not None
         self._page.offer.setVisible(shown)
 

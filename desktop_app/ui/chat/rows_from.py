@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import assert_never
 
-from desktop_app.ui.errors import describe
+from desktop_app.ui.errors import action_label, describe
 from desktop_app.ui.i18n import tr, trc, trn
 from desktop_app.ui.transcript.rows import (
     Action,
@@ -256,6 +256,10 @@ def notice_actions(item: NoticeItem, voice: Voice) -> tuple[Action, ...]:
                 made.append(Action("retry", tr("Continue"), "play"))
             case "compact":
                 made.append(Action("compact", tr("Try again"), "refresh-cw"))
+            case "compact_plain":
+                made.append(Action("compact_plain", tr("Without the model")))
+            case "choose_model":
+                made.append(Action("choose_model", action_label("choose_model")))
             case _:
                 pass
     return tuple(made)

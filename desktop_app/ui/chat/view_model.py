@@ -24,7 +24,7 @@ from desktop_app.ui import i18n
 
 from .items import CompactionItem, NoticeItem, ReplyItem, ToolItem, UserItem
 from .vm_context import ChatContext
-from .vm_state import Draft, Queued, RowSink, crash_params
+from .vm_shapes import Draft, Queued, RowSink, crash_params
 
 log = logging.getLogger(__name__)
 

@@ -27,6 +27,7 @@ class ChatContext(ChatHistory):
     """See the module."""
 
     undoRefused = Signal(dict)  # it would not fit any more; params of the error, with "id"
+    wayWanted = Signal(str)  # a way out that is not ours: an id of ``errors``
     refFound = Signal(str, str)  # a ref that was looked for, and its row ("": nowhere)
 
     def _start(self, make: Callable[[], AsyncIterator[Event]]) -> None:
@@ -47,11 +48,11 @@ class ChatContext(ChatHistory):
 
     # -- compaction ---------------------------------------------------------------------------
 
-    def compact(self) -> None:
-        """Compact now."""
+    def compact(self, *, notes: bool = True) -> None:
+        """Compact now; without ``notes`` no model takes part."""
         conversation = self.conversation
         if conversation is not None and not self.busy:
-            self._start(conversation.compact)
+            self._start(lambda: conversation.compact(notes=notes))
 
     def compact_again(self, focus: str) -> None:
         """The newest compaction once more, its notes written with ``focus`` in mind."""
@@ -60,7 +61,10 @@ class ChatContext(ChatHistory):
             self._start(lambda: conversation.compact_again(focus))
 
     def dismiss_offer(self) -> None:
-        """Not now: the offer comes again with the next turn that is over the mark."""
+        """Not now: the offer comes again with the next turn that is over the mark. What is being
+        prepared for it is stopped; what is ready stays at hand."""
+        if self.drafting == "working" and self.conversation is not None:
+            self.conversation.cancel_draft()
         self._offer(False)
 
     async def propose(self, choices: Choices) -> Proposal:

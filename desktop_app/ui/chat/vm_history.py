@@ -84,6 +84,7 @@ class ChatHistory(ChatState):
         for ref in pinned_in(state):
             self._fold.pinned(ref, True)
         self._apply()
+        self.drafting = "ready" if conversation.drafted is not None else self.drafting
         self.ready = True
         self.opened.emit()
         self.titleChanged.emit(self.title)
@@ -116,6 +117,7 @@ class ChatHistory(ChatState):
             return
         try:
             self.compactions = await self.conversation.compactions()
+            self.compaction_log = await self.conversation.compaction_log()
             self.breakdown = await self.conversation.breakdown()
         except SlipwayError as error:
             self.failed.emit(error.code, error.params)
@@ -126,6 +128,14 @@ class ChatHistory(ChatState):
         self._point(self.breakdown.total)
         self.compactionsChanged.emit()
         self.contextChanged.emit()
+
+    def _read_log(self) -> None:
+        self._background.replace(self._log_read(), name="log")
+
+    async def _log_read(self) -> None:
+        if self.conversation is not None:
+            self.compaction_log = await self.conversation.compaction_log()
+            self.compactionsChanged.emit()
 
     def load_older(self) -> None:
         """Fetch the records before the oldest one shown."""

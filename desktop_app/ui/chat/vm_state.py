@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol, cast
+from collections.abc import Callable
+from typing import Any, cast
 
 from PySide6.QtCore import QObject, Signal
 
@@ -24,47 +23,11 @@ from desktop_app.ui.transcript.rows import Row
 from .fold import Change, Fold
 from .items import Item, ToolItem
 from .rows_from import Voice, row_from
+from .vm_shapes import Draft, Queued, RowSink, crash_params
 
+_GIVEN_UP = ("compaction.stopped", "compaction.stale", "compaction.below")  # no failures
 POINTS = 240  # of the sparkline
 log = logging.getLogger(__name__)
-
-
-@dataclass(slots=True)
-class Queued:
-    """The one message that is sent when the run ends."""
-
-    text: str
-    attachments: tuple[Attachment, ...] = ()
-
-
-@dataclass(slots=True)
-class Draft:
-    """What stands in the composer of a session that is not shown."""
-
-    text: str = ""
-    attachments: list[Attachment] = field(default_factory=list[Attachment])
-    cursor: int = 0
-
-
-def crash_params(error: BaseException) -> dict[str, Any]:
-    """Parameters of ``run.crashed``."""
-    return {"error": type(error).__name__, "detail": str(error)[:500]}
-
-
-class RowSink(Protocol):
-    """Where rows go: the part of ``TranscriptModel`` that a view model uses."""
-
-    has_older: bool
-
-    def extend(self, rows: Sequence[Row]) -> Any: ...
-
-    def update(self, row: Row) -> Any: ...
-
-    def extend_text(self, row_id: str, text: str) -> Any: ...
-
-    def remove(self, row_id: str) -> Any: ...
-
-    def prepend(self, rows: Sequence[Row], has_older: bool = False) -> Any: ...
 
 
 class ChatState(QObject):
@@ -81,6 +44,7 @@ class ChatState(QObject):
     queueChanged = Signal()
     contextChanged = Signal()
     compactionsChanged = Signal()
+    logMoved = Signal()  # something came to the log of compactions, or became of one of it
     offerChanged = Signal()
     tasksChanged = Signal()
     commandsChanged = Signal()  # background commands began, ended or were put aside
@@ -109,6 +73,7 @@ class ChatState(QObject):
         self.queued: Queued | None = None
         self.breakdown: Breakdown | None = None
         self.compactions: list[CompactionRecord] = []
+        self.compaction_log: list[CompactionRecord] = []  # undone and failed ones too
         self.tasks_list: list[dict[str, Any]] = []
         self.commands: dict[str, Command] = {}
         self._commands_news: set[str] = set()  # those that ended and were not put aside
@@ -116,6 +81,8 @@ class ChatState(QObject):
         self.touched: dict[str, str] = {}  # path -> tool that wrote it
         self.saved_us = 0
         self.offered = False
+        self.drafting = ""  # "working", "ready" or "failed": a compaction prepared ahead
+        self.draft_why: tuple[str, dict[str, Any]] = ("", {})  # none came of it
         self.compacting = False
         self.stopping = False
         self.waiting_model = ""  # model that has been asked and has not answered yet
@@ -134,6 +101,7 @@ class ChatState(QObject):
         self._batches: Coalescer[Event] = Coalescer(self, self._deliver)
         self._deaf: Callable[[], None] | None = None
         i18n.notifier.changed.connect(self.retranslate)
+        self.logMoved.connect(self._read_log)
 
     # -- what a page reads ------------------------------------------------------------------
 
@@ -302,20 +270,40 @@ class ChatState(QObject):
                 self._offer(False)
                 signals["activityChanged"] = None
             case ev.CompactionFinished(record=record):
-                self.compacting = False
+                self.compacting, self.drafting = False, ""
                 self._point(record.before)
                 self._point(record.after)
                 self.compactions = [*self.compactions, record]
-                signals["compactionsChanged"] = None
+                signals["compactionsChanged"] = signals["logMoved"] = None
                 signals["activityChanged"] = None
             case ev.CompactionFailed():
                 self.compacting = False
-                signals["activityChanged"] = None
+                signals["activityChanged"] = signals["logMoved"] = None
+            case ev.CompactionMeasured():
+                signals["logMoved"] = None
             case ev.CompactionUndone(gen=gen):
                 self.compactions = [c for c in self.compactions if c.gen != gen]
-                signals["compactionsChanged"] = None
+                signals["compactionsChanged"] = signals["logMoved"] = None
+            case ev.DraftStarted() | ev.DraftReady() | ev.DraftDropped():
+                self._drafting(event)
             case _:
                 pass
+
+    def _read_log(self) -> None:
+        """Read the log of compactions; the view model that loads has it."""
+        raise NotImplementedError
+
+    def _drafting(self, event: Event) -> None:
+        match event:
+            case ev.DraftStarted():
+                self.drafting = "working"
+            case ev.DraftReady():
+                self.drafting = "ready"
+            case ev.DraftDropped(code=code, params=params) if code not in _GIVEN_UP:
+                self.drafting, self.draft_why = "failed", (code, params)
+            case _:
+                self.drafting = ""
+        self.offerChanged.emit()
 
     def _measure(self, breakdown: Any, signals: dict[str, None]) -> None:
         self.breakdown = cast("Breakdown", breakdown)

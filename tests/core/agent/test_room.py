@@ -80,6 +80,20 @@ async def test_a_failed_summary_by_hand_changes_nothing(tmp_path: Path) -> None:
     await b.close()
 
 
+async def test_what_failed_by_the_model_can_be_done_without_it(tmp_path: Path) -> None:
+    b = long_session(tmp_path, 6, fail_summary=True)
+    c = await b.open()
+    await fill(c, 3)
+    assert of(await collect(c.compact()), ev.CompactionFailed)
+    finished = of(await collect(c.compact(notes=False)), ev.CompactionFinished)
+    record = finished[0].record
+    assert record.summariser is None
+    assert record.after < record.before
+    assert [r.status for r in await c.compaction_log()] == ["failed", "committed"]
+    await c.close()
+    await b.close()
+
+
 async def test_at_the_danger_mark_the_ledger_alone_serves_when_the_model_fails(
     tmp_path: Path,
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from desktop_app.core import events as ev
+from desktop_app.core.context.types import Choices
 from desktop_app.core.errors import ContextError
 from desktop_app.core.sessions.base import SessionKey
 from desktop_app.ui.chat.compaction.detail import DetailDialog
@@ -98,6 +99,27 @@ def test_not_now_changes_nothing(stage: Stage, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: stage.page.compaction.dialog is None)
     assert "accept" not in stage.conversation.calls
     assert stage.vm.compactions == []
+
+
+def test_the_bar_tells_of_the_draft(stage: Stage, qtbot: QtBot, run: Any) -> None:
+    bar, conversation = stage.page.offer, stage.conversation
+    assert bar.words.text().endswith("Compacting keeps the task, constraints and pending items")
+    conversation.tell(ev.DraftStarted())
+    qtbot.waitUntil(lambda: "is being prepared" in bar.words.text())
+    assert conversation.proposer is not None
+    conversation.drafted = run(conversation.proposer(Choices()))
+    conversation.tell(ev.DraftReady(conversation.drafted))
+    qtbot.waitUntil(lambda: "A proposal is ready: 45." in bar.words.text())
+    conversation.tell(ev.DraftDropped("compaction.stale"))
+    qtbot.waitUntil(lambda: "Compacting keeps" in bar.words.text())
+    conversation.tell(ev.DraftDropped("compaction.failed", {"reason": "timeout"}))
+    qtbot.waitUntil(lambda: "No proposal came about: The compaction failed" in bar.words.text())
+    assert "cancel draft" not in conversation.calls
+    conversation.tell(ev.DraftStarted())
+    qtbot.waitUntil(lambda: stage.vm.drafting == "working")
+    bar.later.click()
+    assert bar.isHidden()
+    assert conversation.calls[-1] == "cancel draft"
 
 
 def test_an_undo_that_would_not_fit_offers_a_branch(stage: Stage, qtbot: QtBot) -> None:

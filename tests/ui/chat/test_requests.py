@@ -184,7 +184,7 @@ def test_what_is_typed_stays_when_another_request_comes(card: RequestCard) -> No
     assert card.part is part
     assert part.fields[0].edit.edit.text() == "Bergen"
     i18n.set_language("zh_CN")
-    assert card.title.text() == "“travel”请您填写"
+    assert card.title.text() == "“travel”请你填写"
     i18n.set_language("en")
     assert part.fields[0].edit.edit.text() == "Bergen"
 

@@ -102,6 +102,8 @@ class DetailDialog(Dialog):
             words = describe(record.code, record.params)
             self.title.set_source(words.title)
             self.facts.set_source(words.reason)
+            self.tabs.hide()  # nothing was changed: there is nothing to look at
+            self.pages.hide()
             return
         after = record.measured if record.measured is not None else record.after
         sizes = {"before": figures.tokens(record.before), "after": figures.tokens(after)}

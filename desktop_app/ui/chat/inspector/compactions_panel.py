@@ -1,4 +1,5 @@
-"""The log of compactions: before and after, why, when, the summary, undo."""
+"""The log of compactions: before and after, why, when, the summary, undo; also those that were
+taken back or came to nothing."""
 
 from __future__ import annotations
 
@@ -6,15 +7,18 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QHBoxLayout, QListView, QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QListView, QTextBrowser, QVBoxLayout, QWidget
 
 from desktop_app.core.context.types import CompactionRecord
 from desktop_app.core.ids import now_us
 from desktop_app.ui.chat import figures
+from desktop_app.ui.chat.composer_parts import Flow
 from desktop_app.ui.chat.foreign import ForeignBox
 from desktop_app.ui.chat.gauges import trigger_words
 from desktop_app.ui.chat.summary_text import summary_html
 from desktop_app.ui.chat.view_model import ChatViewModel
+from desktop_app.ui.chat.ways import ways_after
+from desktop_app.ui.errors import action_label, describe
 from desktop_app.ui.i18n import tr, trc, trn
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets.base import Live
@@ -23,7 +27,7 @@ from desktop_app.ui.widgets.card import EmptyState
 from desktop_app.ui.widgets.labels import Label
 from desktop_app.ui.widgets.rows import Role, RowDelegate
 
-GenRole = Qt.ItemDataRole.UserRole + 1
+IdRole = Qt.ItemDataRole.UserRole + 1
 
 
 def detail_words(record: CompactionRecord, model_name: Callable[[str], str]) -> str:
@@ -43,6 +47,17 @@ def detail_words(record: CompactionRecord, model_name: Callable[[str], str]) -> 
     return " · ".join(parts)
 
 
+def entry_words(record: CompactionRecord) -> tuple[str, str, str]:
+    """Icon, title and second line of an entry of the log."""
+    why = trigger_words(record.trigger)
+    if record.status == "failed":
+        return "triangle-alert", describe(record.code, record.params).title, why
+    sizes = f"{figures.rough_tokens(record.before)} → {figures.rough_tokens(record.after)}"
+    if record.status == "undone":
+        return "undo-2", sizes, f"{tr('taken back')} · {why}"
+    return "fold-vertical", sizes, why
+
+
 class CompactionsPanel(Live, QWidget):
     """Newest first; the chosen one's summary below. ``viewRequested(id)``: look at it closely."""
 
@@ -52,7 +67,7 @@ class CompactionsPanel(Live, QWidget):
         super().__init__(parent)
         self._vm: ChatViewModel | None = None
         self._records: list[CompactionRecord] = []
-        self._gen = -1
+        self._id = ""
         px = theme().px
         self.model = QStandardItemModel(self)
         self.view = QListView()
@@ -88,13 +103,15 @@ class CompactionsPanel(Live, QWidget):
         self.undo.clicked.connect(lambda: self._vm is not None and self._vm.undo_compaction())
         self.look = Button(lambda: trc("compaction", "View"), small=True, glyph="eye")
         self.look.clicked.connect(self._view)
-        row = QHBoxLayout()
-        row.addWidget(self.look)
-        row.addWidget(self.undo)
-        row.addStretch(1)
+        self.ways = self._make_ways()
+        row = Flow(gap=px(8))
+        for button in (self.look, self.undo, *self.ways.values()):
+            row.addWidget(button)
         below.addWidget(self.detail)
         below.addWidget(frame, 1)
         below.addLayout(row)
+        below.addStretch()
+        self._frame = frame
         column = QVBoxLayout(self)
         column.setContentsMargins(0, px(8), 0, 0)
         column.setSpacing(0)
@@ -103,59 +120,84 @@ class CompactionsPanel(Live, QWidget):
         column.addWidget(self._empty, 1)
         self.bind(None)
 
+    def _make_ways(self) -> dict[str, Button]:
+        """What can be done about one that failed."""
+        made = {
+            "compact": Button(lambda: tr("Try again"), small=True, glyph="refresh-cw"),
+            "compact_plain": Button(lambda: tr("Without the model"), small=True),
+            "choose_model": Button(lambda: action_label("choose_model"), small=True),
+        }
+        for name, button in made.items():
+            button.clicked.connect(lambda _=False, name=name: self._go(name))
+        return made
+
+    def _go(self, way: str) -> None:
+        vm = self._vm
+        if vm is None:
+            return
+        if way == "choose_model":
+            vm.wayWanted.emit(way)
+        else:
+            vm.compact(notes=way == "compact")
+
     def bind(self, vm: ChatViewModel | None) -> None:
         """Follow another session, or none."""
         if self._vm is not None:
             self._vm.compactionsChanged.disconnect(self.retranslate)
-            self._vm.activityChanged.disconnect(self._show_undo)
+            self._vm.activityChanged.disconnect(self._show_buttons)
         self._vm = vm
-        self._gen = -1
+        self._id = ""
         if vm is not None:
             vm.compactionsChanged.connect(self.retranslate)
-            vm.activityChanged.connect(self._show_undo)
+            vm.activityChanged.connect(self._show_buttons)
         self.retranslate()
 
     def retranslate(self) -> None:
-        self._records = list(reversed(self._vm.compactions)) if self._vm is not None else []
+        self._records = list(reversed(self._vm.compaction_log)) if self._vm is not None else []
         for widget in (self.view, self._box):
             widget.setVisible(bool(self._records))
         self._empty.setVisible(not self._records)
         self.view.setAccessibleName(tr("Compactions"))
         self.summary.setAccessibleName(tr("Summary"))
-        keep = self._gen
+        keep, at = self._id, self.view.currentIndex().row()
         self.model.clear()
         for record in self._records:
-            item = QStandardItem(
-                f"{figures.rough_tokens(record.before)} → {figures.rough_tokens(record.after)}"
-            )
-            item.setData("fold-vertical", Role.ICON)
-            item.setData(True, Role.STRONG)
-            item.setData(trigger_words(record.trigger), Role.DETAIL)
+            icon, title, detail = entry_words(record)
+            item = QStandardItem(title)
+            item.setData(icon, Role.ICON)
+            item.setData(record.status == "committed", Role.STRONG)
+            item.setData(detail, Role.DETAIL)
             item.setData(figures.when(record.ts_us, now_us()), Role.TIME)
-            item.setData(record.gen, GenRole)
+            item.setData(record.id, IdRole)
             self.model.appendRow(item)
         rows = min(5, len(self._records))
         self.view.setFixedHeight(rows * theme().size("two-line-row") + theme().px(2))
         if self._records:
-            self.choose(keep if any(r.gen == keep for r in self._records) else -1)
+            # Who looks at the newest sees what comes; who looks at an older one keeps it.
+            self.choose(keep if at > 0 else "")
 
-    def choose(self, gen: int) -> None:
-        """Show the compaction of a generation; the newest for -1."""
-        row = next((i for i, r in enumerate(self._records) if r.gen == gen), 0)
+    def choose(self, compaction_id: str) -> None:
+        """Show one of the log; the newest when there is none of that id."""
+        row = next((i for i, r in enumerate(self._records) if r.id == compaction_id), 0)
         self.view.setCurrentIndex(self.model.index(row, 0))
 
     def _choose(self, index: QModelIndex, _old: QModelIndex | None = None) -> None:
         if not index.isValid() or index.row() >= len(self._records):
             return
         record = self._records[index.row()]
-        self._gen = record.gen
-        self.detail.set_source(detail_words(record, self._model_name))
+        self._id = record.id
+        failed = record.status == "failed"
+        if failed:
+            words = describe(record.code, record.params)
+            self.detail.set_source("\n".join(p for p in (words.reason, words.fix) if p))
+        else:
+            self.detail.set_source(detail_words(record, self._model_name))
+        self._frame.setVisible(not failed)
         self.summary.setHtml(summary_html(record.summary))
-        self._show_undo()
+        self._show_buttons()
 
     def _view(self) -> None:
-        record = next((r for r in self._records if r.gen == self._gen), None)
-        if record is not None:
+        if (record := self._chosen()) is not None:
             self.viewRequested.emit(record.id)
 
     def _model_name(self, model: str) -> str:
@@ -163,11 +205,24 @@ class CompactionsPanel(Live, QWidget):
 
     def restyle(self) -> None:
         super().restyle()
-        if self._gen >= 0:
-            self.choose(self._gen)
+        if self._id:
+            self.choose(self._id)
 
-    def _show_undo(self) -> None:
-        newest = bool(self._records) and self._records[0].gen == self._gen
-        vm = self._vm
-        self.undo.setVisible(newest and vm is not None and vm.writable)
-        self.undo.setEnabled(vm is not None and not vm.busy)
+    def _chosen(self) -> CompactionRecord | None:
+        return next((r for r in self._records if r.id == self._id), None)
+
+    def _show_buttons(self) -> None:
+        """Undo for the newest that holds, the ways on for the newest that failed."""
+        vm, record = self._vm, self._chosen()
+        can = vm is not None and vm.writable
+        idle = vm is not None and not vm.busy
+        holding = vm.compactions[-1].id if vm is not None and vm.compactions else None
+        failed = record is not None and record.status == "failed"
+        self.look.setVisible(record is not None and not failed)
+        self.undo.setVisible(can and record is not None and record.id == holding)
+        self.undo.setEnabled(idle)
+        newest = failed and record is self._records[0]
+        ways = ways_after(record.code) if newest and record is not None else ()
+        for name, button in self.ways.items():
+            button.setVisible(can and name in ways)
+            button.setEnabled(idle)

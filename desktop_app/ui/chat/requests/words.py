@@ -76,7 +76,7 @@ def host_of(url: str) -> str:
 def role(name: str) -> str:
     match name:
         case "system":
-            return tr("Instructions")
+            return tr("System prompt")
         case "assistant":
             return tr("Assistant")
         case _:
