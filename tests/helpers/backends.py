@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
 from desktop_app.core.errors import WorkspaceError
-from desktop_app.core.workspaces.backend import Backend, ExecResult, FileInfo, ProcessEvent
+from desktop_app.core.workspaces.backend import Backend, ExecResult, FileInfo, Looked, ProcessEvent
 
 T = TypeVar("T")
 
@@ -150,3 +150,11 @@ class RemoteLikeBackend:
 
     async def realpath(self, path: str) -> str:
         return await self._do("realpath", path, self.inner.realpath(path))
+
+    async def realpaths(self, paths: Sequence[str]) -> list[str]:
+        return await self._do("realpaths", "", self.inner.realpaths(paths))
+
+    async def look(self, path: str, *, whole: int, head: int, beside: Sequence[str] = ()) -> Looked:
+        work = self.inner.look(path, whole=whole, head=head, beside=beside)
+        found = await self._do("look", path, work)
+        return replace(found, info=self._coarse(found.info))

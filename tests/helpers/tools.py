@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from desktop_app.core.tools.base import FileVersions, ToolContext
+from desktop_app.core.workspaces.backend import Backend
 from desktop_app.core.workspaces.local import LocalBackend
 
 
@@ -18,9 +19,7 @@ class WithoutRipgrep(LocalBackend):
         return super().run(argv, **options)
 
 
-def make_context(
-    folder: Path, *, backend: LocalBackend | None = None, **options: Any
-) -> ToolContext:
+def make_context(folder: Path, *, backend: Backend | None = None, **options: Any) -> ToolContext:
     """A context whose working directory is ``folder``, its root ``folder/.slipway``. ``said``
     (added as ``options["said"]``) collects live output."""
     said: list[tuple[str, str]] = options.pop("said", [])

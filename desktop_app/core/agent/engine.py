@@ -19,7 +19,7 @@ from desktop_app.core.context.build import Envelope, Prompt, PromptBuilder, comp
 from desktop_app.core.context.compaction import check_fits
 from desktop_app.core.context.counted import Counted
 from desktop_app.core.context.figures import HISTORY, CallCount
-from desktop_app.core.context.ingest import FEWEST, Allowance
+from desktop_app.core.context.ingest import BATCH, FEWEST, Allowance
 from desktop_app.core.context.limits import resolve, window_from_error
 from desktop_app.core.context.ratios import Ratios
 from desktop_app.core.context.tokens import counter_of, load_ranks
@@ -72,6 +72,7 @@ class ContextEngine:
         self._accounts: dict[tuple[object, ...], Accounting] = {}
         self.envelope = Envelope()
         self._sent: Prompt | None = None
+        self._sent_upper = math.inf  # of the call whose answer is acted on next
         self.sent_gen = 0  # the compaction that the last call was made after
         self._counted: Accounting | None = None
         self._counting = asyncio.Lock()
@@ -118,7 +119,8 @@ class ContextEngine:
         prompt = self._sent = self.prompt()
         self.sent_gen = int(compaction_part(self.log.now.state).get("gen", 0))
         account = self.account()
-        if account.gauge(prompt)[1] > account.limits.usable:
+        self._sent_upper = account.gauge(prompt)[1]
+        if self._sent_upper > account.limits.usable:
             check_fits(account.breakdown(prompt))
         return prompt.request(max_output=account.limits.reserve)
 
@@ -204,7 +206,11 @@ class ContextEngine:
         """What the results of ``calls`` calls of one step may bring into the context."""
         account = self.account()
         limits = account.limits
-        free = limits.mark(limits.danger) - account.gauge(self.prompt())[1]
+        sent, self._sent_upper = self._sent_upper, math.inf
+        # With an answer as long as it may be: mostly there is more room than results may take.
+        free = limits.mark(limits.danger) - sent - limits.reserve
+        if free < BATCH * limits.usable:
+            free = limits.mark(limits.danger) - account.gauge(self.prompt())[1]
         return Allowance(limits, calls, free, self.log.now.guards.share)
 
     async def bound(self, text: str, allowance: Allowance) -> Bounded:

@@ -66,11 +66,15 @@ class _Weighed:
     tail: float
     sums: Sums  # of the body
     last: list[Piece]  # of the tail
-    biggest: list[Piece]  # of the body
+    candidates: list[Piece]  # of the body: those that may be among the biggest
 
     @property
     def raw(self) -> float:
         return self.body + self.tail
+
+    def biggest(self) -> list[Piece]:
+        """Of the body, biggest first."""
+        return sorted(self.candidates, key=lambda p: -p.raw)[:MAX_ITEMS]
 
     @property
     def images(self) -> float:
@@ -108,6 +112,7 @@ class Accounting:
         self._growths: dict[str, float] = {}  # finished turn -> raw tokens that it brought
         self._told: tuple[object, ...] = ()  # what the newest breakdown was made of
         self._breakdown: Breakdown | None = None
+        self._newest: tuple[Prompt, _Weighed] | None = None  # a step asks often for one prompt
         self._start_over(None)
 
     def fork(self) -> Accounting:
@@ -117,6 +122,7 @@ class Accounting:
         other._anchor = None
         other._growths = dict(self._growths)
         other._breakdown = None
+        other._newest = None
         other.calls = self.calls.copy()
         other._start_over(None)
         return other
@@ -157,6 +163,8 @@ class Accounting:
 
     def _weigh(self, prompt: Prompt) -> _Weighed:
         """What the whole prompt is estimated at, piece by piece."""
+        if self._newest is not None and self._newest[0] is prompt:
+            return self._newest[1]
         self._advance(prompt)
         pieces = list(self.pricer.envelope(prompt.envelope))
         last: list[Piece] = []
@@ -166,9 +174,11 @@ class Accounting:
             (pieces if index < prompt.stable else last).extend(found)
         sums = self._sums.copy()
         sums.add(pieces)
-        biggest = sorted([*self._top, *pieces], key=lambda p: -p.raw)[:MAX_ITEMS]
         body = self._sum + sum(p.raw for p in pieces)
-        return _Weighed(body, sum(p.raw for p in last), sums, last, biggest)
+        tail = sum(p.raw for p in last)
+        weighed = _Weighed(body, tail, sums, last, [*self._top, *pieces])
+        self._newest = prompt, weighed
+        return weighed
 
     def observe(self, usage: Usage | None, prompt: Prompt) -> Counted | None:
         """A call made with ``prompt`` was measured; what is worth keeping of it. None, zero and
@@ -316,7 +326,7 @@ def _shares(
         if same_tail and weighed.last:
             known = known.copy()
             known.add(weighed.last)
-    listed = [(p, p.place < messages) for p in weighed.biggest]
+    listed = [(p, p.place < messages) for p in weighed.biggest()]
     listed += [(p, same_tail) for p in weighed.last]
     listed.sort(key=lambda pair: -pair[0].raw)
     return share(sums, known, listed[:MAX_ITEMS], total, measured)

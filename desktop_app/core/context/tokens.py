@@ -7,6 +7,7 @@ import asyncio
 import hashlib
 import os
 import threading
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 from desktop_app.core import resources
@@ -128,12 +129,17 @@ def _load(encoding: str) -> RankCounter | None:
         return counter
 
 
+@lru_cache(64)
+def _classes(model_id: str) -> ClassCounter:
+    return ClassCounter(model_id)
+
+
 def counter_of(info: ModelInfo) -> Counter:
     """The counter for a model as things are: exact when its ranks were loaded (``load_ranks``),
     else the estimator. Never blocks."""
     if info.tokenizer is not None and (exact := _loaded.get(info.tokenizer)) is not None:
         return exact
-    return ClassCounter(info.id)
+    return _classes(info.id)
 
 
 def load_ranks(info: ModelInfo) -> None:

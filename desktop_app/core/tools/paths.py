@@ -8,13 +8,13 @@ hold secrets or run code when something else reads them are asked for even insid
 
 from __future__ import annotations
 
-import asyncio
 import posixpath
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Literal
 
 from desktop_app.core.errors import ToolFailure
+from desktop_app.core.workspaces.backend import Looked
 
 from .base import ToolContext, Verdict
 
@@ -113,8 +113,24 @@ async def resolve(ctx: ToolContext, given: str) -> Resolved:
     """Where ``given`` leads, links resolved as far as the path exists."""
     backend = ctx.backend
     path = absolute(backend.cwd, given, windows=backend.os_name == "nt")
-    bases = [backend.cwd, ctx.root, *ctx.extra_dirs]
-    real, *real_bases = await asyncio.gather(*(backend.realpath(p) for p in [path, *bases]))
+    real, *bases = await backend.realpaths([path, *_bases(ctx)])
+    return _placed(given, real, bases)
+
+
+async def look(ctx: ToolContext, given: str, *, head: int) -> tuple[Resolved, Looked]:
+    """Where ``given`` leads, and the file there, in one go: whole as far as tools take files
+    whole, else its first ``head`` bytes."""
+    backend = ctx.backend
+    path = absolute(backend.cwd, given, windows=backend.os_name == "nt")
+    found = await backend.look(path, whole=ctx.max_read_bytes, head=head, beside=_bases(ctx))
+    return _placed(given, found.info.path, found.beside), found
+
+
+def _bases(ctx: ToolContext) -> list[str]:
+    return [ctx.backend.cwd, ctx.root, *ctx.extra_dirs]
+
+
+def _placed(given: str, real: str, real_bases: list[str]) -> Resolved:
     zones: list[Zone] = ["cwd", "root"]
     kept = _kept(real, real_bases[0], real_bases[1])
     for i, base in enumerate(real_bases):

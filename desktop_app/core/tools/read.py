@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import base64
 import posixpath
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
 
 from desktop_app.core.errors import ToolFailure, WorkspaceError
 from desktop_app.core.messages import Base64Source, DataBlock
-from desktop_app.core.workspaces.backend import FileInfo
+from desktop_app.core.workspaces.backend import FileInfo, Looked
 
 from . import paths, pdf, textfile
 from .args import schema
@@ -22,7 +23,12 @@ from .window import Window
 LIMIT, MAX_LIMIT = 2_000, 20_000
 COUNT_BYTES = 64 << 20  # bytes read on, showing nothing, to know how many lines there are
 IMAGE_HEAD = 1 << 18  # JPEG may carry a preview picture before its size
+AT_ONCE = 1 << 15  # bytes of text that are handled without a thread: well under a millisecond
 MAX_IMAGE = 5 << 20  # what providers take in one picture
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class Read(PlainTool):
@@ -69,27 +75,26 @@ class Read(PlainTool):
         return {"path": resolved.shown}
 
     async def do(self, args: dict[str, Any], ctx: ToolContext) -> ToolOutcome:
-        resolved = await paths.resolve(ctx, args["file_path"])
-        info = await regular(ctx, resolved)
-        head = await head_of(ctx, resolved.real)
-        kind = kind_of(head)
+        resolved, found = await paths.look(ctx, args["file_path"], head=textfile.SNIFF)
+        kind = kind_of(found.data)
         if kind == "pdf":
-            return await self._pdf(ctx, resolved, info, args.get("pages"))
+            return await self._pdf(ctx, resolved, found, args.get("pages"))
         if kind is not None:
-            return await self._image(ctx, resolved, info, kind)
-        if textfile.is_binary(head):
+            return await self._image(ctx, resolved, found, kind)
+        if textfile.is_binary(found.data):
             failure = textfile.binary(resolved.shown)
             raise failure
-        first = max(args.get("offset", 1), 1) - 1
-        window, encoding = await self._window(ctx, resolved, info, first, args.get("limit", LIMIT))
-        return await asyncio.to_thread(_outcome, ctx, resolved, info, window, encoding)
+        first, count = max(args.get("offset", 1), 1) - 1, args.get("limit", LIMIT)
+        if found.whole:
+            window, encoding = await _off(found.data, _small, found.data, first, count)
+        else:
+            window, encoding = await self._window(ctx, resolved, found.info, first, count)
+        return await _off(found.data, _outcome, ctx, resolved, found.info, window, encoding)
 
     async def _window(
         self, ctx: ToolContext, resolved: paths.Resolved, info: FileInfo, first: int, count: int
     ) -> tuple[Window, Encoding]:
-        if info.size <= ctx.max_read_bytes:
-            data = await ctx.backend.read_bytes(resolved.real, max_bytes=ctx.max_read_bytes)
-            return await asyncio.to_thread(_small, data, first, count)
+        """Lines of a file that is too large to be read whole."""
         window: Window | None = None
         encoding = Encoding()
         idle = 0
@@ -115,8 +120,9 @@ class Read(PlainTool):
         return window, encoding
 
     async def _pdf(
-        self, ctx: ToolContext, resolved: paths.Resolved, info: FileInfo, pages: str | None
+        self, ctx: ToolContext, resolved: paths.Resolved, found: Looked, pages: str | None
     ) -> ToolOutcome:
+        info = found.info
         if info.size > pdf.MAX_BYTES:
             raise ToolFailure(
                 "read.pdf_too_large",
@@ -125,18 +131,24 @@ class Read(PlainTool):
                 path=resolved.shown,
                 bytes=info.size,
             )
-        data = await ctx.backend.read_bytes(resolved.real, max_bytes=pdf.MAX_BYTES)
-        found = await pdf.read_pdf(data, pages, resolved.shown)
-        numbers = [number for number, _ in found.pages]
-        note = {"pdf": {"pages": numbers, "total": found.total}, "bytes": info.size}
-        text = await asyncio.to_thread(pdf.page_text, found)
+        data = found.data
+        if not found.whole:
+            data = await ctx.backend.read_bytes(resolved.real, max_bytes=pdf.MAX_BYTES)
+        got = await pdf.read_pdf(data, pages, resolved.shown)
+        numbers = [number for number, _ in got.pages]
+        note = {"pdf": {"pages": numbers, "total": got.total}, "bytes": info.size}
+        text = await asyncio.to_thread(pdf.page_text, got)
         return ToolOutcome(text, metadata={"slipway": note})
 
     async def _image(
-        self, ctx: ToolContext, resolved: paths.Resolved, info: FileInfo, kind: str
+        self, ctx: ToolContext, resolved: paths.Resolved, found: Looked, kind: str
     ) -> ToolOutcome:
+        info = found.info
         media, name = MEDIA[kind], posixpath.basename(resolved.real)
-        size = size_of(await head_of(ctx, resolved.real, IMAGE_HEAD), kind)
+        head = found.data[:IMAGE_HEAD]
+        if not found.whole:
+            head = await head_of(ctx, resolved.real, IMAGE_HEAD)
+        size = size_of(head, kind)
         pixels = f"{size[0]} x {size[1]} pixels, " if size else ""
         about = f"{resolved.shown}: {media}, {pixels}{info.size:,} bytes"
         note: dict[str, Any] = {"image": {"media_type": media, "size": size, "bytes": info.size}}
@@ -151,10 +163,19 @@ class Read(PlainTool):
                 path=resolved.shown,
                 bytes=info.size,
             )
-        data = await ctx.backend.read_bytes(resolved.real, max_bytes=MAX_IMAGE)
+        data = found.data
+        if not found.whole:
+            data = await ctx.backend.read_bytes(resolved.real, max_bytes=MAX_IMAGE)
         encoded = (await asyncio.to_thread(base64.b64encode, data)).decode("ascii")
         block = DataBlock(source=Base64Source(data=encoded, media_type=media), name=name)
         return ToolOutcome(about, data=[block], metadata={"slipway": note})
+
+
+async def _off(data: bytes, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """``work`` on ``data``: in a thread, where that takes longer than getting there."""
+    if len(data) <= AT_ONCE:
+        return work(*args, **kwargs)
+    return await asyncio.to_thread(work, *args, **kwargs)
 
 
 async def regular(ctx: ToolContext, resolved: paths.Resolved) -> FileInfo:

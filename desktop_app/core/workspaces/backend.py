@@ -40,6 +40,18 @@ class FileInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class Looked:
+    """A regular file as ``look`` found it: ``info`` of the descriptor that was read (its ``path``
+    has its links resolved), ``data`` from its first byte, ``whole`` when that is all of it.
+    ``beside`` are the other paths that were asked for, links resolved."""
+
+    info: FileInfo
+    data: bytes
+    whole: bool
+    beside: list[str]
+
+
+@dataclass(frozen=True, slots=True)
 class OutputChunk:
     """A piece of a running process's output."""
 
@@ -188,4 +200,13 @@ class Backend(Protocol):
 
     async def realpath(self, path: str) -> str:
         """``path`` with links resolved as far as it exists; absolute."""
+        ...
+
+    async def realpaths(self, paths: Sequence[str]) -> list[str]:
+        """``realpath`` of each in one go."""
+        ...
+
+    async def look(self, path: str, *, whole: int, head: int, beside: Sequence[str] = ()) -> Looked:
+        """Resolve, stat and read a regular file in one go: all of it up to ``whole`` bytes, the
+        first ``head`` bytes of a larger one. Refuses what ``read`` refuses."""
         ...

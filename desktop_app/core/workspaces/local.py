@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar
 from desktop_app.core.errors import WorkspaceError
 
 from . import local_files as files
-from .backend import ExecResult, FileInfo, OutputChunk, ProcessEvent, ProcessExit
+from .backend import ExecResult, FileInfo, Looked, OutputChunk, ProcessEvent, ProcessExit
 from .local_process import LocalProcess
 from .local_write import AtomicWrite, append, append_plain
 from .process_tree import end_marked, kill_all
@@ -42,6 +42,7 @@ class LocalBackend:
         self, cwd: str | Path, *, env: Mapping[str, str] | None = None, workers: int = WORKERS
     ) -> None:
         self._cwd = os.path.abspath(cwd)
+        self._told_cwd = Path(self._cwd).as_posix()
         self._env = env
         self._workers = workers
         self._pool: ThreadPoolExecutor | None = None
@@ -55,7 +56,7 @@ class LocalBackend:
 
     @property
     def cwd(self) -> str:
-        return Path(self._cwd).as_posix()
+        return self._told_cwd
 
     async def start(self) -> None:
         """Check that the working directory is there; WorkspaceError ``file.missing``,
@@ -241,6 +242,13 @@ class LocalBackend:
 
     async def realpath(self, path: str) -> str:
         return await self._do(files.realpath, self._path(path))
+
+    async def realpaths(self, paths: Sequence[str]) -> list[str]:
+        return await self._do(files.realpaths, [self._path(path) for path in paths])
+
+    async def look(self, path: str, *, whole: int, head: int, beside: Sequence[str] = ()) -> Looked:
+        others = [self._path(other) for other in beside]
+        return await self._do(files.look, self._path(path), whole, head, others)
 
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 
 from desktop_app.core.errors import WorkspaceError
 
-from .backend import FileInfo, FileKind
+from .backend import FileInfo, FileKind, Looked
 from .oserrors import raise_os
 
 PIECE = 1 << 20  # bytes of one read
@@ -269,3 +269,49 @@ def remove(path: str, recursive: bool) -> None:
 def realpath(path: str) -> str:
     with os_errors(path):
         return os.path.realpath(path)
+
+
+def realpaths(paths: list[str]) -> list[str]:
+    """Each with its links resolved. What lies under another of them is resolved from there on:
+    most of the work is the way down from the root of the disk, which they have in common."""
+    known: dict[str, str] = {}
+    for path in sorted(set(paths), key=len):
+        base = os.path.dirname(path)
+        while base not in known and base != os.path.dirname(base):
+            base = os.path.dirname(base)
+        known[path] = _real_below(base, known[base], path) if base in known else realpath(path)
+    return [known[path] for path in paths]
+
+
+def _real_below(base: str, real: str, path: str) -> str:
+    """``path``, which is normal and below ``base``, whose links are resolved in ``real``."""
+    if os.name != "posix":  # case and short names are resolved there too
+        return realpath(path)
+    with os_errors(path):
+        for name in path[len(base) :].strip("/").split("/"):
+            real = os.path.join(real, name)
+            try:
+                if st.S_ISLNK(os.lstat(real).st_mode):
+                    return os.path.realpath(path)
+            except OSError:  # not there: so is nothing below it
+                return os.path.realpath(path)
+    return real
+
+
+def look(path: str, whole: int, head: int, beside: list[str]) -> Looked:
+    real, *others = realpaths([path, *beside])
+    with os_errors(path):
+        fd = open_regular(real)
+        with open(fd, "rb", buffering=0) as file:
+            info = file_info(real, os.fstat(fd), None)
+            most = whole + 1 if info.size <= whole else head
+            pieces: list[bytes] = []
+            got = 0
+            # As in ``read_bytes``: the size of a file of /proc or of a growing log says little.
+            while got < most and (piece := file.read(min(PIECE, most - got))):
+                pieces.append(piece)
+                got += len(piece)
+    data = b"".join(pieces)
+    if info.size <= whole and got <= whole:
+        return Looked(info, data, True, others)
+    return Looked(info, data[:head], False, others)

@@ -107,10 +107,12 @@ class Outbox:
 
     def add(self, records: Sequence[Record]) -> None:
         """Take note of appended records; those of other kinds, and known ones, are passed over."""
+        moved = False
         for record in records:
             if record.seq <= self._loaded_to:
                 continue
             self._loaded_to = record.seq
+            moved = moved or record.kind in ("offload", "offload.delivered")
             if record.kind == "offload":
                 body = record.body()
                 entry = _Entry(body["id"], body["kind"], body["path"], body["blob"])
@@ -121,7 +123,8 @@ class Outbox:
                 self._queue.pop(record.body()["id"], None)
         if self._queue:
             self._wake.set()
-        self._on_change()
+        if moved:
+            self._on_change()
 
     async def stage_messages(self, session_id: str, msgs: Sequence[Msg]) -> Staged:
         """Messages for ``context.jsonl``; their inline payloads go to ``data/``."""

@@ -19,6 +19,8 @@ from desktop_app.core.tools.base import ToolContext
 from desktop_app.core.tools.read import Read
 from desktop_app.core.tools.textfile import UTF8, lines_of
 from desktop_app.core.tools.window import Window
+from desktop_app.core.workspaces.local import LocalBackend
+from tests.helpers.backends import RemoteLikeBackend
 from tests.helpers.tools import make_context
 
 
@@ -186,3 +188,16 @@ def test_skipping_over_many_short_lines(first: int, count: int) -> None:
     window.close()
     assert window.lines() == [str(i) for i in range(first, min(first + count, 20_000))]
     assert window.total == 20_000
+
+
+async def test_a_small_file_is_one_question_for_check_and_one_for_run(folder: Path) -> None:
+    (folder / "f.txt").write_text("one\n")
+    backend = RemoteLikeBackend(LocalBackend(folder))
+    ctx = make_context(folder, backend=backend)
+    try:
+        tool = Read()
+        assert (await tool.check({"file_path": "f.txt"}, ctx)).behavior == "allow"
+        assert (await tool.run({"file_path": "f.txt"}, ctx)).text == "     1\tone"
+        assert backend.calls == ["realpaths", "look"]
+    finally:
+        await backend.close()

@@ -344,3 +344,51 @@ def test_errno_to_code(name: str, code: str) -> None:
         raise_os(OSError(getattr(errno, name), "words"), "p")
     assert caught.value.code == code
     assert caught.value.params["path"] == "p"
+
+
+async def test_realpaths_are_what_realpath_says_of_each(backend: Backend, tmp_path: Path) -> None:
+    (tmp_path / "deep/er").mkdir(parents=True)
+    (tmp_path / "deep/er/f").write_text("x")
+    (tmp_path / "to").symlink_to("deep")
+    (tmp_path / "deep/up").symlink_to("..")
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "out").symlink_to("/etc")
+    asked = [".", "to/er/f", "deep/er/f", "to", "deep/up/deep/er", "none/at/all", "to/none",
+             "loop", "loop/x", "out/passwd", "deep/er/f/below", "/", ".", ".."]  # fmt: skip
+    found = await backend.realpaths(asked)
+    assert found == [await backend.realpath(path) for path in asked]
+    assert await backend.realpaths([]) == []
+    assert await code_of(backend.realpaths([".", "a\0b"])) == "file.bad_name"
+
+
+async def test_look_gives_a_file_whole_or_its_beginning(backend: Backend, tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(b"0123456789")
+    (tmp_path / "link").symlink_to("f")
+    (tmp_path / "empty").write_bytes(b"")
+    whole = await backend.look("link", whole=10, head=4, beside=[".", "link"])
+    assert (whole.data, whole.whole) == (b"0123456789", True)
+    assert whole.info == await backend.stat(str(tmp_path / "f"))
+    assert whole.beside == [str(tmp_path), str(tmp_path / "f")]
+    part = await backend.look("f", whole=9, head=4)
+    assert (part.data, part.whole, part.info.size) == (b"0123", False, 10)
+    nothing = await backend.look("empty", whole=10, head=4)
+    assert (nothing.data, nothing.whole) == (b"", True)
+
+
+async def test_look_refuses_what_read_refuses(backend: Backend, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "dir").mkdir()
+    (tmp_path / "to-fifo").symlink_to("fifo")
+    for path, code in (("fifo", "file.special"), ("to-fifo", "file.special"),
+                       ("/dev/null", "file.special"), ("dir", "file.is_dir"),
+                       ("none", "file.missing"), ("a\0b", "file.bad_name")):  # fmt: skip
+        assert await code_of(backend.look(path, whole=10, head=4)) == code, path
+
+
+async def test_look_reads_a_file_whose_size_says_nothing(backend: Backend) -> None:
+    found = await backend.look("/proc/self/status", whole=1 << 20, head=10)
+    assert found.info.size == 0
+    assert found.data.startswith(b"Name:")
+    assert found.whole
+    cut = await backend.look("/proc/self/status", whole=20, head=5)
+    assert (cut.data, cut.whole) == (b"Name:", False)

@@ -19,6 +19,7 @@ from desktop_app.core.tasks import Tasks
 from desktop_app.core.workspaces.backend import (
     ExecResult,
     FileInfo,
+    Looked,
     OutputChunk,
     ProcessEvent,
     ProcessExit,
@@ -298,6 +299,24 @@ class RemoteBackend:
 
     async def realpath(self, path: str) -> str:
         return str(await self._ask("realpath", self._path(path)))
+
+    async def realpaths(self, paths: Sequence[str]) -> list[str]:
+        return list(await self._ask("realpaths", paths=[self._path(path) for path in paths]))
+
+    async def look(self, path: str, *, whole: int, head: int, beside: Sequence[str] = ()) -> Looked:
+        others = [self._path(other) for other in beside]
+        parts = self._parts("look", self._path(path), whole=whole, head=head, beside=others)
+        found: list[bytes] = []
+        answer: Any = None
+        async with aclosing(parts) as pieces:
+            async for what, value, data in pieces:
+                if what == "part":
+                    found.append(data)
+                else:
+                    answer = value
+        info, complete, real = answer
+        data = b"".join(found)
+        return Looked(FileInfo(*info), data if complete else data[:head], bool(complete), real)
 
 
 async def _once(data: bytes) -> AsyncIterator[bytes]:

@@ -310,3 +310,29 @@ def op_remove(call):
 
 def op_realpath(call):
     return os.path.realpath(call.path())
+
+
+def real_of(path):
+    if "\0" in path:
+        raise Refused("file.bad_name", path=path)
+    return os.path.realpath(path)
+
+
+def op_realpaths(call):
+    return [real_of(path) for path in call.head["paths"]]
+
+
+def op_look(call):
+    """The file in parts, then what is known of it: its stat, whether this is all, other paths."""
+    real, whole, got = real_of(call.path()), call.head["whole"], 0
+    beside = [real_of(path) for path in call.head["beside"]]
+    fd = open_regular(real)
+    try:
+        r = os.fstat(fd)
+        most = whole + 1 if r.st_size <= whole else call.head["head"]
+        while got < most and (data := os.read(fd, min(PIECE, most - got))):
+            got += len(data)
+            call.part(None, data)
+    finally:
+        os.close(fd)
+    return [info(real, r), r.st_size <= whole and got <= whole, beside]

@@ -156,7 +156,7 @@ class Link:
                 call.take(head, body)
             elif op not in ("data", "ack", "cancel"):
                 call = self.calls[number] = Call(self, head, body)
-                if op in ("run", "write", "read", "scandir", "http"):  # may wait for the other side
+                if op in ("run", "write", "read", "look", "scandir", "http"):  # may wait
                     threading.Thread(target=call.work, daemon=True).start()
                 else:
                     self.pool.submit(call.work)
