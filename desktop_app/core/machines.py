@@ -20,7 +20,7 @@ from .sessions.base import SessionKey
 from .shelf import Shelf
 from .workspaces.base import WorkspaceInfo
 from .workspaces.docker.spec import DockerSpec
-from .workspaces.e2b.sandbox import Found, orphans
+from .workspaces.e2b.sandbox import Found, end, orphans
 from .workspaces.e2b.spec import E2BSpec
 from .workspaces.e2b.workspace import E2BWorkspace
 from .workspaces.remote.managed import ManagedWorkspace
@@ -101,6 +101,13 @@ class Machines:
         catalogue, or AgentScope's. WorkspaceError ``e2b.*``."""
         known = {row.id for row in await self._shelf.db.workspaces()}
         return await orphans(self._shelf.places.e2b, known)
+
+    async def end_without_owner(self, sandbox_id: str) -> None:
+        """End one of ``without_owner`` for ever, with its disk; one that a workspace here has is
+        left alone. WorkspaceError ``e2b.*``."""
+        if sandbox_id not in {one.id for one in await self.without_owner()}:
+            raise WorkspaceError("e2b.gone", detail=sandbox_id)
+        await end(self._shelf.places.e2b, sandbox_id)
 
     async def do(self, workspace_id: str, verb: Verb) -> WorkspaceInfo:
         """Change a machine's state. Cancelling a start or rebuild leaves what was made for the next

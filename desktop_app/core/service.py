@@ -148,6 +148,17 @@ class Slipway(Shelf):
             workspace, self._mcp, key.agent_id, key.session_id, secrets=self.library.secrets
         )
 
+    def servers_up(self, workspace_id: str) -> int:
+        """How many of a workspace's MCP servers are connected in its open sessions."""
+        names: set[str] = set()
+        for opening in self._open.values():
+            if not opening.done() or opening.cancelled() or opening.exception() is not None:
+                continue
+            manager = getattr(opening.result(), "mcp", None)
+            if isinstance(manager, McpManager) and manager.workspace_id == workspace_id:
+                names |= manager.connected
+        return len(names)
+
     async def placement(self, key: SessionKey) -> Placement:
         """Where a session belongs; KeyError when it is not known."""
         if (workspace_id := workspace_of(key)) is not None:

@@ -33,6 +33,7 @@ from .sessions.index import Index, SessionRow
 from .workspaces.base import Generation, WorkspaceInfo
 from .workspaces.local_workspace import LocalWorkspace
 from .workspaces.manager import WorkspaceManager
+from .workspaces.remote.managed import ManagedWorkspace, Progress
 
 log = logging.getLogger(__name__)
 
@@ -113,6 +114,14 @@ class Shelf:
 
         return list(await asyncio.gather(*(one(row) for row in await self.db.workspaces())))
 
+    async def summary(self, workspace_id: str) -> WorkspaceSummary | None:
+        """One of the list; None for one that is not in it (any more)."""
+        try:
+            row = await self.db.workspace(workspace_id)
+        except KeyError:
+            return None
+        return await self._summary(row) if row.forgotten_us is None else None
+
     async def _summary(self, row: WorkspaceRow) -> WorkspaceSummary:
         sessions = [self._session_summary(r) for r in await self.index.rows(row.id, limit=LISTED)]
         try:
@@ -143,6 +152,8 @@ class Shelf:
         left = row.config.get("left_ns")
         workspace.set_left(left if isinstance(left, int) else 0)
         await workspace.initialize()
+        if isinstance(workspace, ManagedWorkspace):
+            self._follow_machine(workspace_id, workspace)
         return workspace
 
     async def open_anyway(self, workspace_id: str) -> WorkspaceInfo:
@@ -161,6 +172,18 @@ class Shelf:
             return
         row = await self.db.workspace(workspace_id)
         await self.db.put_workspace(replace(row, config={**row.config, "left_ns": left}))
+
+    def _follow_machine(self, workspace_id: str, workspace: ManagedWorkspace) -> None:
+        """Tell each stage of a machine that is brought up, whoever asked for it."""
+        stage = ""
+
+        def heard(progress: Progress) -> None:
+            nonlocal stage
+            if progress.stage != stage:
+                stage = progress.stage
+                self.tell(WorkspacesChanged(workspace_id))
+
+        workspace.watch_progress(heard)
 
     async def _workspace(self, row: WorkspaceRow) -> LocalWorkspace:
         return await self.manager.get_workspace(row.id)

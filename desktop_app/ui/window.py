@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QByteArray, QEvent, QSettings, QSize, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent
@@ -30,6 +30,9 @@ from desktop_app.ui.widgets.base import Live, follow
 from desktop_app.ui.workspaces.pane import WorkspacesPane
 from desktop_app.ui.workspaces.view_model import WorkspacesViewModel
 from desktop_app.ui.workspaces.when import short_ago
+
+if TYPE_CHECKING:
+    from desktop_app.ui.machines.page import MachinesPage
 
 from .desk import Desk
 from .frame import FieldButton, Rail, StatusBar, TopBar
@@ -71,6 +74,7 @@ class MainWindow(Live, QWidget):
         self.chat_status = ChatStatus()
         self.toasts = ToastHost(self)
         self.commands = Commands(self, settings.get("keys"))
+        self.machines: MachinesPage | None = None  # made when it is first wanted
         self.palette_box = Palette(self, self.commands)
         self.dialogs = WindowDialogs(self)
         self._remember = QTimer(self, singleShot=True, interval=2_000)
@@ -115,6 +119,7 @@ class MainWindow(Live, QWidget):
         column.addWidget(self.status)
         self.status.add(self.chat_status)
         self.rail.add("chat", RailButton("message-square", lambda: tr("Chat")))
+        self.rail.add("machines", RailButton("boxes", lambda: tr("Workspaces"), keys="Ctrl+2"))
         self.rail.add("settings", RailButton("settings", lambda: tr("Settings")), bottom=True)
         self.rail.set_current("chat")
         self.setMinimumSize(640, 420)
@@ -149,7 +154,7 @@ class MainWindow(Live, QWidget):
         self.chat_status.gaugeClicked.connect(lambda: self.open_inspector("context"))
         self.welcome.openFolder.connect(self._open_folder)
         self.welcome.openDemo.connect(self.workspaces.open_demo)
-        self.welcome.openRecent.connect(self._open_recent)
+        self.welcome.openRecent.connect(self.open_workspace)
         self.welcome.languageChosen.connect(lambda v: self.settingChosen.emit("language", v))
         self.welcome.schemeChosen.connect(lambda v: self.settingChosen.emit("scheme", v))
 
@@ -199,9 +204,8 @@ class MainWindow(Live, QWidget):
         self.chat.bind(vm, sources)
         self.inspector.bind(vm, sources)
         self.chat_status.bind(vm, sources)
-        self.pages.setCurrentWidget(self.chat)
+        self._turn_to(self.chat)
         self.pane.mark_open(self.desk.current)
-        self._fit()
         self.chat.composer.setFocus()
         self._title()
         seek, self._seek = self._seek, None
@@ -256,9 +260,8 @@ class MainWindow(Live, QWidget):
         self.chat.bind(None, ChatSources())
         self.inspector.bind(None, ChatSources())
         self.chat_status.bind(None, ChatSources())
-        self.pages.setCurrentWidget(self.welcome)
         # The first steps have a side of their own; a list of nothing beside it says nothing.
-        self._fit()
+        self._turn_to(self.welcome)
         self.welcome.side.setVisible(not self.workspaces.workspaces)
         self.pane.mark_open(None)
         self._title()
@@ -292,7 +295,8 @@ class MainWindow(Live, QWidget):
         else:
             self.pane.choose_folder()
 
-    def _open_recent(self, workspace_id: str) -> None:
+    def open_workspace(self, workspace_id: str) -> None:
+        """The newest session of a workspace, or a first one."""
         for ws in self.workspaces.workspaces:
             if ws.info.id == workspace_id:
                 mine = [s for s in ws.sessions if not s.foreign]
@@ -321,7 +325,41 @@ class MainWindow(Live, QWidget):
     def _rail_chosen(self, name: str) -> None:
         if name == "settings":
             self.settingsWanted.emit()
-        self.rail.set_current("chat")
+        elif name == "machines":
+            self.show_machines()
+        else:
+            self.show_chat()
+        self._mark_rail()
+
+    def _mark_rail(self) -> None:
+        here = self.machines is not None and self.pages.currentWidget() is self.machines
+        self.rail.set_current("machines" if here else "chat")
+
+    def show_machines(self, workspace_id: str = "") -> None:
+        """The table of all workspaces; with an id, that one's detail."""
+        if self.machines is None:
+            self.machines = self.dialogs.make_machines()
+        self._turn_to(self.machines)
+        if workspace_id:
+            self.machines.show_workspace(workspace_id)
+        self.machines.table_focus()
+
+    def show_chat(self) -> None:
+        """Back to the session that was open, or to the first steps."""
+        if self.chat.vm is not None:
+            self._turn_to(self.chat)
+        else:
+            self.show_welcome()
+
+    def _turn_to(self, page: QWidget) -> None:
+        self.pages.setCurrentWidget(page)
+        if self.machines is not None:
+            self.machines.status.setVisible(page is self.machines)
+        self.chat_status.setVisible(page is not self.machines)
+        self._mark_rail()
+        self._fit()
+        self._title()
+        self.commands.refresh()
 
     # -- areas ----------------------------------------------------------------------------------
 
@@ -357,7 +395,8 @@ class MainWindow(Live, QWidget):
             self._asked = asked
         px = theme().px
         chat = self.pages.currentWidget() is self.chat
-        pane = self._wants("sidebar") and (chat or bool(self.workspaces.workspaces))
+        table = self.machines is not None and self.pages.currentWidget() is self.machines
+        pane = self._wants("sidebar") and (chat or bool(self.workspaces.workspaces)) and not table
         inspector = chat and self.chat.vm is not None and self._wants("inspector")
         room = self.width() - px(48) - (px(_PANE) if pane else 0)
         if inspector:
@@ -420,6 +459,8 @@ class MainWindow(Live, QWidget):
     def _title(self) -> None:
         vm = self.chat.vm
         name = vm.title if vm is not None else ""
+        if self.machines is not None and self.pages.currentWidget() is self.machines:
+            name = tr("Workspaces")
         self.setWindowTitle(f"{name} - Slipway" if name else "Slipway")
 
     # -- dropping a folder ----------------------------------------------------------------------
@@ -485,6 +526,8 @@ class MainWindow(Live, QWidget):
     async def close_parts(self) -> None:
         """End the tasks of pages and view models; the service is closed by who opened it."""
         await self.dialogs.close()
+        if self.machines is not None:
+            await self.machines.close_tasks()
         await self.workspaces.close()
         await self.pane.close_tasks()
         await self.desk.close()

@@ -50,6 +50,9 @@ def register(window: MainWindow) -> None:
             (
                 lambda: tr("View"),
                 [
+                    "view.chat",
+                    "view.machines",
+                    SEPARATOR,
                     "view.sidebar",
                     "view.inspector",
                     "view.composer",
@@ -173,6 +176,8 @@ def _view(w: MainWindow) -> list[Command]:
             None,
             lambda: w.pane.isVisible(),
         ),
+        c("view.chat", lambda: tr("Chat"), w.show_chat, "Ctrl+1", "message-square", group),
+        c("view.machines", lambda: tr("Workspaces"), w.show_machines, "Ctrl+2", "boxes", group),
         c("view.composer", lambda: tr("Write a message"), focus, "Ctrl+L", "pencil", group, shown),
         c(
             "view.everything",

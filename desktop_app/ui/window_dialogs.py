@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from desktop_app.ui.sessions.everything import EverythingSearch
     from desktop_app.ui.sessions.hits import Place
 
+    from .machines.page import MachinesPage
     from .window import MainWindow
 
 
@@ -76,6 +77,24 @@ class WindowDialogs(QObject):
         self._window.closing.emit()
 
     # -- a new workspace ---------------------------------------------------------------------
+
+    def make_machines(self) -> MachinesPage:
+        """The page of all workspaces, made when it is first wanted."""
+        from desktop_app.ui.machines.page import MachinesPage
+        from desktop_app.ui.machines.view_model import MachinesViewModel
+
+        window = self._window
+        model = MachinesViewModel(window.service, window)
+        page = MachinesPage(model)
+        model.failed.connect(window.show_error)
+        model.removed.connect(window.workspaces.workspaceForgotten.emit)
+        page.openWanted.connect(window.open_workspace)
+        page.newWanted.connect(self.new_workspace)
+        page.demoWanted.connect(window.workspaces.open_demo)
+        window.pages.addWidget(page)
+        window.status.add(page.status)
+        page.start()
+        return page
 
     def new_workspace(self) -> None:
         """The dialog for a folder, a container or a sandbox; then a session in what was made."""

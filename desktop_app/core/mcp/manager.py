@@ -147,6 +147,16 @@ class McpManager:
     def started(self) -> bool:
         return self._started
 
+    @property
+    def workspace_id(self) -> str:
+        return self._workspace.info.id
+
+    @property
+    def connected(self) -> frozenset[str]:
+        """The names of the servers that are connected now."""
+        pairs = self._connections.items()
+        return frozenset(name for name, one in pairs if one.status.state == "ok")
+
     async def start(self) -> None:
         """Read the declarations and start what they allow; idempotent. Raises nothing for what is
         wrong with a declaration: ``servers`` tells."""

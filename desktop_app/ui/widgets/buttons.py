@@ -107,6 +107,10 @@ class Button(Live, Ringed, QPushButton):
         self.retranslate()
         self.updateGeometry()
 
+    @property
+    def glyph(self) -> str | None:
+        return self._glyph
+
     def set_glyph(self, glyph: str | None) -> None:
         self._glyph = glyph
         self.updateGeometry()

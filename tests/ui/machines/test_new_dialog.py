@@ -12,7 +12,6 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from desktop_app.core.paths import paths
 from desktop_app.core.service import Slipway
 from desktop_app.core.workspaces.docker.discovery import Endpoint
 from desktop_app.core.workspaces.docker.engines import Engines
@@ -20,22 +19,10 @@ from desktop_app.ui.machines.docker_form import DockerForm
 from desktop_app.ui.machines.making import Making
 from desktop_app.ui.machines.new_dialog import NewWorkspaceDialog
 from desktop_app.ui.machines.parts import packages, pairs
-from tests.helpers.docker import base_image, engine_or_skip, remove_leftovers
+from tests.helpers.docker import base_image, engine_or_skip
 from tests.helpers.e2b_cloud import Cloud, cloud_or_skip
 
 Run = Callable[..., Any]
-
-
-@pytest.fixture
-def service(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Slipway]:
-    monkeypatch.setenv("SLIPWAY_KEYRING", "none")
-    monkeypatch.delenv("E2B_API_KEY", raising=False)
-    made = run(Slipway.open(paths(home)))
-    yield made
-    ids = [row.id for row in run(made.db.workspaces()) if row.backend == "docker"]
-    assert run(made.close(), 30_000) == []
-    for workspace_id in ids:
-        remove_leftovers(workspace_id)
 
 
 @pytest.fixture

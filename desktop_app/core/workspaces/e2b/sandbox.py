@@ -200,6 +200,17 @@ async def orphans(account: Account, known: set[str]) -> list[Found]:
     ]
 
 
+async def end(account: Account, sandbox_id: str) -> None:
+    """End a sandbox of the account for ever."""
+    options = await account.options()
+    import e2b
+
+    try:
+        await e2b.AsyncSandbox.kill(sandbox_id, **options)
+    except Exception as error:
+        raise told(error) from error
+
+
 def _found(one: Any) -> Found:
     return Found(
         one.sandbox_id,

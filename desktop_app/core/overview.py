@@ -1,0 +1,334 @@
+"""All workspaces with their figures: what the table over every backend shows.
+
+Rows come from the catalogue at once. What must be asked for (skills, offloads, servers, the load of
+a machine) is asked only of those that are ``watch``ed, and never of a machine that stands still:
+looking starts nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Iterable
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from .catalog import CatalogEvent, WorkspacesChanged, WorkspaceSummary
+from .errors import SlipwayError
+from .ids import now_us
+from .sessions.appdb import WorkspaceRow
+from .shelf import Shelf
+from .tasks import Tasks
+from .workspaces.docker.workspace import DockerWorkspace
+from .workspaces.e2b.workspace import E2BWorkspace
+from .workspaces.local_workspace import LocalWorkspace
+from .workspaces.remote.managed import ManagedWorkspace, Usage
+
+log = logging.getLogger(__name__)
+
+SETTLE_SECONDS = 0.1  # what changes within this is looked at once
+LOOK_SECONDS = 5.0  # how often watched machines are looked at: somebody else may have stopped one
+DETAIL_SECONDS = 60.0  # how old counted skills and offloads may get
+POINTS = 360  # measurements of a machine that are kept for its charts
+UP = ("ready", "readonly")
+AGENT = "default"  # who answers in a new session
+
+
+@dataclass(frozen=True, slots=True)
+class OverviewRow:
+    """One workspace. ``state`` and ``params`` are those of ``WorkspaceInfo``. None: not known.
+
+    ``engine`` says where it runs: an engine, a sandbox's template. ``cpu`` is in CPUs and measured,
+    ``memory`` and ``disk`` in bytes and measured; ``cpus`` and ``memory_limit`` are its limits, 0
+    for none. ``cost`` is in US dollars for the time since ``started_us``, estimated from ``price``,
+    which the person set.
+    ``servers_up`` of ``servers`` MCP servers are connected. Times are microseconds since 1970, 0
+    for none.
+    """
+
+    id: str
+    name: str
+    kind: str
+    state: str
+    params: dict[str, Any] = field(default_factory=dict[str, Any], compare=True, hash=False)
+    folder: str = ""
+    trusted: bool = True
+    engine: str = ""
+    sessions: int = 0
+    running: int = 0  # sessions whose turn is under way
+    waiting: int = 0  # sessions that wait for the person
+    offloaded: int | None = None
+    skills: int | None = None
+    servers: int | None = None
+    servers_up: int = 0
+    cpu: float | None = None
+    cpus: float = 0.0
+    memory: int | None = None
+    memory_limit: int = 0
+    disk: int | None = None
+    started_us: int = 0
+    ends_us: int = 0
+    price: float = 0.0
+    used_us: int = 0
+
+    @property
+    def up(self) -> bool:
+        return self.state in UP
+
+    def cost(self, at_us: int) -> float | None:
+        """Estimated US dollars from its start to ``at_us``; None without a price or a start."""
+        if not self.price or not self.started_us or not self.up:
+            return None
+        return self.price * max(0, at_us - self.started_us) / 3_600_000_000
+
+
+Listener = Callable[[list[OverviewRow], list[str]], None]
+
+
+class Overview:
+    """See the module. ``servers_up(workspace_id)`` says how many MCP servers of open sessions are
+    connected. Listeners hear of rows that changed and of ids that went."""
+
+    def __init__(self, shelf: Shelf, servers_up: Callable[[str], int]) -> None:
+        self._shelf = shelf
+        self._servers_up = servers_up
+        self._rows: dict[str, OverviewRow] = {}
+        self._points: dict[str, deque[Usage]] = {}
+        self._agents: dict[str, set[str]] = {}
+        self._detailed: dict[str, float] = {}  # loop time of the last count
+        self._watched: set[str] = set()
+        self._dirty: set[str] = set()
+        self._all = False
+        self._listeners: list[Listener] = []
+        self._tasks = Tasks(lambda name, error: log.error("%s failed", name, exc_info=error))
+        self._streams: dict[str, asyncio.Task[None]] = {}
+        self._settling: asyncio.TimerHandle | None = None
+        self._unlisten = shelf.listen(self._heard)
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Hear of changes; returns the way to stop."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def _tell(self, rows: list[OverviewRow], gone: list[str]) -> None:
+        for listener in list(self._listeners):
+            listener(rows, gone)
+
+    # -- rows ------------------------------------------------------------------------------------
+
+    async def load(self) -> list[OverviewRow]:
+        """All workspaces in the person's order, from the catalogue."""
+        listed = await self._shelf.list_workspaces()
+        kept = {row.id: row for row in await self._shelf.db.workspaces()}
+        rows: dict[str, OverviewRow] = {}
+        for summary in listed:
+            if (row := kept.get(summary.info.id)) is not None:
+                rows[row.id] = self._row(row, summary)
+        gone = [workspace_id for workspace_id in self._rows if workspace_id not in rows]
+        changed = [row for row in rows.values() if self._rows.get(row.id) != row]
+        self._rows = rows
+        if changed or gone:
+            self._tell(changed, gone)
+        self._follow()
+        return list(rows.values())
+
+    def row(self, workspace_id: str) -> OverviewRow | None:
+        return self._rows.get(workspace_id)
+
+    def points(self, workspace_id: str) -> list[Usage]:
+        """What was measured of a watched machine, oldest first."""
+        return list(self._points.get(workspace_id, ()))
+
+    def _row(self, row: WorkspaceRow, summary: WorkspaceSummary) -> OverviewRow:
+        info, old = summary.info, self._rows.get(row.id)
+        self._agents[row.id] = {AGENT, *(s.key.agent_id for s in summary.sessions if not s.foreign)}
+        states = [session.state for session in summary.sessions]
+        known = old or OverviewRow(row.id, row.name, row.backend, info.state)
+        now = replace(
+            known,
+            name=info.name,
+            state=info.state,
+            params=dict(info.params),
+            folder=info.folder if row.backend == "local" else (row.folder or ""),
+            trusted=info.trusted,
+            sessions=len(states),
+            running=states.count("running"),
+            waiting=states.count("parked"),
+            servers_up=self._servers_up(row.id),
+            used_us=max([row.last_used_us, *(s.updated_us for s in summary.sessions)]),
+        )
+        workspace = self._shelf.manager.cached(row.id)
+        if isinstance(workspace, ManagedWorkspace):
+            now = _with_machine(now, workspace)
+        return now if now.up else replace(now, cpu=None, memory=None, servers_up=0)
+
+    # -- what changes ----------------------------------------------------------------------------
+
+    def _heard(self, event: CatalogEvent) -> None:
+        if isinstance(event, WorkspacesChanged) and event.workspace_id is None:
+            self._all = True
+        elif event.workspace_id is not None:
+            self._dirty.add(event.workspace_id)
+        if self._settling is None:
+            loop = asyncio.get_running_loop()
+            self._settling = loop.call_later(SETTLE_SECONDS, self._settle)
+
+    def _settle(self) -> None:
+        self._settling = None
+        self._tasks.start(self._catch_up(), name="bring rows up to date")
+
+    async def _catch_up(self) -> None:
+        dirty, self._dirty = self._dirty, set()
+        every, self._all = self._all, False
+        if every or any(one not in self._rows for one in dirty):
+            await self.load()
+            return
+        changed: list[OverviewRow] = []
+        gone: list[str] = []
+        for workspace_id in dirty:
+            summary = await self._shelf.summary(workspace_id)
+            if summary is None:
+                gone.append(workspace_id)
+                self._forget(workspace_id)
+                continue
+            row = self._row(await self._shelf.db.workspace(workspace_id), summary)
+            if row != self._rows.get(workspace_id):
+                self._rows[workspace_id] = row
+                changed.append(row)
+            self._detailed.pop(workspace_id, None)
+        if changed or gone:
+            self._tell(changed, gone)
+        self._follow()
+        await self._detail(dirty & self._watched)
+
+    def _forget(self, workspace_id: str) -> None:
+        self._rows.pop(workspace_id, None)
+        self._points.pop(workspace_id, None)
+        self._agents.pop(workspace_id, None)
+        self._watched.discard(workspace_id)
+
+    # -- what is watched -------------------------------------------------------------------------
+
+    def watch(self, workspace_ids: Iterable[str]) -> None:
+        """These can be seen: their figures are kept fresh, those of others are let be."""
+        wanted = set(workspace_ids)
+        if wanted == self._watched:
+            return
+        self._watched = wanted
+        self._follow()
+        if wanted:
+            self._tasks.replace(self._look(), name="look at what is seen")
+        else:
+            self._tasks.cancel("look at what is seen")
+
+    async def _look(self) -> None:
+        while True:
+            await self._detail(set(self._watched))
+            await asyncio.sleep(LOOK_SECONDS)
+            await self._shelf.look_again(sorted(self._watched))
+
+    async def _detail(self, workspace_ids: set[str]) -> None:
+        """Count what is in the workspaces, where it was not counted lately."""
+        now = asyncio.get_running_loop().time()
+        for workspace_id in sorted(workspace_ids):
+            row, workspace = self._rows.get(workspace_id), self._shelf.manager.cached(workspace_id)
+            if row is None or workspace is None or not row.up:
+                continue
+            if now - self._detailed.get(workspace_id, -DETAIL_SECONDS) < DETAIL_SECONDS:
+                continue
+            self._detailed[workspace_id] = now
+            try:
+                counted = await _count(workspace, self._agents.get(workspace_id, {AGENT}))
+            except SlipwayError as error:
+                log.info("a workspace could not be counted: %s", error)
+                continue
+            self._change(workspace_id, **counted, servers_up=self._servers_up(workspace_id))
+
+    def _change(self, workspace_id: str, **figures: Any) -> None:
+        old = self._rows.get(workspace_id)
+        if old is None:
+            return
+        new = replace(old, **figures)
+        if new != old:
+            self._rows[workspace_id] = new
+            self._tell([new], [])
+
+    def _follow(self) -> None:
+        """Measure the machines that run and are seen, and no others."""
+        wanted = {
+            one
+            for one in self._watched
+            if (row := self._rows.get(one)) is not None and row.up and row.kind != "local"
+        }
+        for gone in self._streams.keys() - wanted:
+            self._streams.pop(gone).cancel()
+        for new in wanted - self._streams.keys():
+            self._streams[new] = self._tasks.start(self._measure(new), name=f"measure {new}")
+
+    async def _measure(self, workspace_id: str) -> None:
+        workspace = self._shelf.manager.cached(workspace_id)
+        if not isinstance(workspace, ManagedWorkspace):
+            return
+        points = self._points.setdefault(workspace_id, deque(maxlen=POINTS))
+        try:
+            async with aclosing(workspace.usage()) as items:
+                async for usage in items:
+                    points.append(usage)
+                    disk = {"disk": usage.disk} if usage.disk is not None else {}
+                    self._change(workspace_id, cpu=usage.cpu, memory=usage.memory, **disk)
+        except SlipwayError as error:
+            log.info("a machine cannot be measured: %s", error)
+        finally:
+            if self._streams.get(workspace_id) is asyncio.current_task():
+                del self._streams[workspace_id]
+
+    async def close(self) -> None:
+        """Let go of everything; idempotent."""
+        self._unlisten()
+        self._unlisten = lambda: None
+        if self._settling is not None:
+            self._settling.cancel()
+        self._watched.clear()
+        await self._tasks.close()
+
+
+def _with_machine(row: OverviewRow, workspace: ManagedWorkspace) -> OverviewRow:
+    machine = workspace.machine
+    price, engine = 0.0, machine.engine
+    if isinstance(workspace, E2BWorkspace):  # one control plane: the template says more
+        price, engine = workspace.spec.price, machine.image or workspace.spec.template
+    running = machine.status == "running"
+    cpus, memory = machine.cpus, machine.memory
+    if isinstance(workspace, DockerWorkspace):  # known before there is a container
+        cpus, memory = cpus or workspace.spec.cpus, memory or workspace.spec.memory << 20
+    return replace(
+        row,
+        engine=engine or row.engine,
+        cpus=cpus,
+        memory_limit=memory,
+        started_us=machine.started_us if running else 0,
+        ends_us=machine.ends_us if running else 0,
+        price=price,
+    )
+
+
+async def _count(workspace: LocalWorkspace, agents: Iterable[str]) -> dict[str, Any]:
+    """Skills and servers of all agents that have sessions in it, and what was offloaded."""
+    skills = 0
+    for agent_id in sorted(agents):
+        skills += len(await workspace.list_skills(agent_id=agent_id))
+    offloads = await workspace.list_offloads()
+    declared = {one.name for one in (await workspace.mcp_file()).all() if one.error is None}
+    return {
+        "skills": skills,
+        "offloaded": sum(entry.bytes for entry in offloads),
+        "servers": len(declared),
+    }
+
+
+def spent(rows: Iterable[OverviewRow], at_us: int | None = None) -> float:
+    """Estimated US dollars of what runs now, since each was started."""
+    at = now_us() if at_us is None else at_us
+    return sum(cost for row in rows if (cost := row.cost(at)) is not None)

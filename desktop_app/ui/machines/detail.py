@@ -1,0 +1,290 @@
+"""One workspace below the table: its state, what can be done with it, its tabs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from PySide6.QtCore import QPoint, Signal
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from desktop_app.core.overview import OverviewRow
+from desktop_app.core.workspaces.remote.managed import Machine, Progress
+from desktop_app.ui.errors import describe
+from desktop_app.ui.i18n import tr
+from desktop_app.ui.theme import icon, theme
+from desktop_app.ui.widgets import (
+    Act,
+    Button,
+    ElidedLabel,
+    Glyph,
+    IconButton,
+    Label,
+    Menu,
+    NoticeCard,
+    ProgressLine,
+    StateGlyph,
+    TabBar,
+    figures,
+)
+
+from .columns import KIND_ICONS, NONE, cost, kind_name, runs_on, seconds_left, state_of
+from .overview_tab import OverviewTab
+from .words import stage
+
+UP = ("ready", "readonly")
+
+
+class Detail(QWidget):
+    """``wanted(verb)``: open, start, pause, stop, extend, rebuild, remove, forget, retry, cancel;
+    ``tabChosen(tab)`` asks for what a tab shows."""
+
+    wanted = Signal(str)
+    tabChosen = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setProperty("ground", "bg")
+        self.row: OverviewRow | None = None
+        self._machine: Machine | None = None
+        self._busy = False
+        px = theme().px
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(self._head())
+        self.facts = QHBoxLayout()
+        self.facts.setContentsMargins(px(16), px(2), px(16), px(8))
+        self.facts.setSpacing(px(32))
+        column.addLayout(self.facts)
+        self._facts: list[tuple[Label, ElidedLabel]] = []
+        self._notice: NoticeCard | None = None
+        self._notice_for: tuple[str, str] = ("", "")
+        self._middle = QVBoxLayout()
+        self._middle.setContentsMargins(px(16), 0, px(16), 0)
+        column.addLayout(self._middle)
+        self.progress = ProgressLine()
+        self.progress.setContentsMargins(px(16), px(4), px(16), px(8))
+        self.progress.cancelled.connect(lambda: self.wanted.emit("cancel"))
+        column.addWidget(self.progress)
+        self.tabs = TabBar()
+        self.tabs.changed.connect(self._tab_chosen)
+        column.addWidget(self.tabs)
+        self.stack = QStackedWidget()
+        self.stack.setProperty("ground", "surface")
+        self.overview = OverviewTab()
+        self.pages: dict[str, QWidget] = {}
+        self.add_tab("overview", self.overview)
+        column.addWidget(self.stack, 1)
+
+    def _head(self) -> QHBoxLayout:
+        px = theme().px
+        head = QHBoxLayout()
+        head.setContentsMargins(px(16), px(8), px(12), px(4))
+        head.setSpacing(px(8))
+        self._glyph = Glyph("folder", "muted", 18)
+        self.name = ElidedLabel("", role="title")
+        self.state = StateGlyph()
+        head.addWidget(self._glyph)
+        head.addWidget(self.name)
+        head.addWidget(self.state)
+        head.addStretch(1)
+        self.buttons: dict[str, Button] = {}
+        words: list[tuple[str, str, Callable[[], str]]] = [
+            ("open", "message-square", lambda: tr("Open session")),
+            ("start", "play", self._start_word),
+            ("pause", "pause", lambda: tr("Pause")),
+            ("stop", "square", lambda: tr("Stop")),
+            ("extend", "timer", lambda: tr("Extend by 1 h")),
+        ]
+        for verb, glyph, text in words:
+            button = Button(text, glyph=glyph)
+            button.clicked.connect(lambda _=False, v=verb: self.wanted.emit(v))
+            self.buttons[verb] = button
+            head.addWidget(button)
+        self.more = IconButton("ellipsis", lambda: tr("More"))
+        self.more.clicked.connect(self._menu)
+        head.addWidget(self.more)
+        return head
+
+    def _start_word(self) -> str:
+        state = self.row.state if self.row is not None else ""
+        return {"paused": tr("Resume"), "error": tr("Try again")}.get(state, tr("Start"))
+
+    # -- tabs ------------------------------------------------------------------------------------
+
+    def add_tab(self, name: str, page: QWidget) -> None:
+        self.pages[name] = page
+        self.stack.addWidget(page)
+
+    def tab(self) -> str:
+        return self.tabs.value() or "overview"
+
+    def set_tabs(self, names: list[str]) -> None:
+        """Which tabs this workspace has; the one in view stays if it has it."""
+        words = {
+            "overview": lambda: tr("Overview"),
+            "files": lambda: tr("Files"),
+            "logs": lambda: tr("Logs"),
+            "settings": lambda: tr("Settings"),
+        }
+        if [part.value for part in self.tabs.parts()] == names:
+            return
+        now = self.tab() if self.tab() in names else "overview"
+        self.tabs.set_tabs([(name, words[name]) for name in names], now)
+        self._tab_chosen(now)
+
+    def show_tab(self, name: str) -> None:
+        self.tabs.set_value(name)
+        self._tab_chosen(name)
+
+    def _tab_chosen(self, name: str) -> None:
+        self.stack.setCurrentWidget(self.pages[name])
+        self.tabChosen.emit(name)
+
+    # -- what it shows ---------------------------------------------------------------------------
+
+    def show_row(self, row: OverviewRow, machine: Machine | None, *, busy: bool) -> None:
+        """State, facts and what can be done now."""
+        self.row, self._machine, self._busy = row, machine, busy
+        self._glyph.set_glyph(KIND_ICONS.get(row.kind, "box"))
+        self.name.set_source(row.name)
+        glyph, word = state_of(row)
+        self.state.set_state(glyph, word)
+        self._allow(row)
+        self._show_facts(row, machine)
+        self._show_notice(row)
+        if not busy:
+            self.progress.end()
+
+    def _allow(self, row: OverviewRow) -> None:
+        machine, still = row.kind in ("docker", "e2b"), not self._busy
+        up = row.state in UP
+        shown = {
+            "open": row.state not in ("missing", "unreadable"),
+            "start": machine and row.state in ("stopped", "paused"),
+            "pause": machine and up,
+            "stop": row.kind == "docker" and (up or row.state == "paused"),
+            "extend": row.kind == "e2b" and up,
+        }
+        for verb, button in self.buttons.items():
+            button.setVisible(shown[verb])
+            button.setEnabled(still or verb == "open")
+            button.retranslate()
+
+    def _show_facts(self, row: OverviewRow, machine: Machine | None) -> None:
+        facts: list[tuple[str, str]] = []
+        left = seconds_left(row)
+        if left is not None:
+            words = figures.duration(left)
+            facts.append((tr("Time left"), words))
+        if row.kind != "local":
+            facts.append((tr("Runs on"), runs_on(row)))
+        if machine is not None and machine.image:
+            facts.append((tr("Template") if row.kind == "e2b" else tr("Image"), machine.image))
+        if machine is not None and machine.name:
+            facts.append((tr("Sandbox") if row.kind == "e2b" else tr("Container"), machine.name))
+        if row.started_us:
+            facts.append((tr("Started"), _when(row.started_us)))
+        if row.folder:
+            facts.append((tr("Folder"), row.folder))
+        elif row.kind == "docker":
+            facts.append((tr("Folder"), tr("none: files live in the container")))
+        facts.append((tr("Sessions"), figures.count(row.sessions)))
+        if row.offloaded is not None:
+            facts.append((tr("Offloaded"), figures.size(row.offloaded)))
+        if cost(row) != NONE:
+            facts.append((tr("Cost, estimated from a price you set"), cost(row)))
+        self._put_facts(facts)
+
+    def _put_facts(self, facts: list[tuple[str, str]]) -> None:
+        while len(self._facts) < len(facts):
+            holder = QVBoxLayout()
+            holder.setSpacing(0)
+            pair = (Label("", role="caption", tone="muted"), ElidedLabel("", role="body"))
+            holder.addWidget(pair[0])
+            holder.addWidget(pair[1])
+            self._facts.append(pair)
+            self.facts.addLayout(holder)
+        if self.facts.count() == len(self._facts):
+            self.facts.addStretch(1)
+        for place, (name, value) in enumerate(self._facts):
+            shown = place < len(facts)
+            name.setVisible(shown)
+            value.setVisible(shown)
+            if shown:
+                name.set_source(facts[place][0])
+                value.set_source(facts[place][1])
+
+    def _show_notice(self, row: OverviewRow) -> None:
+        """Why it cannot be used, and the way on."""
+        code = str(row.params.get("code", "")) if row.state == "error" else ""
+        if row.state in ("missing", "unreadable"):
+            code = f"workspace.{row.state}"
+        mark = (row.id if code else "", code)
+        if mark == self._notice_for:
+            return
+        self._notice_for = mark
+        if self._notice is not None:
+            self._middle.removeWidget(self._notice)
+            self._notice.hide()
+            self._notice.deleteLater()
+            self._notice = None
+        if code:
+            words = describe(code, {"path": row.folder, **row.params})
+            acts = [Act("retry", lambda: tr("Try again"), "refresh-cw")]
+            if code in ("e2b.no_key", "e2b.key"):
+                acts = [Act("key", lambda: tr("Enter the key…"), "key-round"), *acts]
+            self._notice = NoticeCard("danger", words.title, words.reason, words.fix, acts)
+            self._notice.action.connect(self.wanted.emit)
+            self._middle.addWidget(self._notice)
+
+    def show_progress(self, progress: Progress) -> None:
+        """Where a start or rebuild is."""
+        self.progress.begin(lambda: stage(progress), progress.text[:120])
+        if progress.steps:
+            self.progress.set_share((progress.step - 1) / progress.steps, progress.text[:120])
+
+    def _menu(self) -> None:
+        if self.row is None:
+            return
+        menu = Menu(parent=self)
+        self.fill_menu(menu)
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(self.more.mapToGlobal(QPoint(0, self.more.height() + 2)))
+
+    def fill_menu(self, menu: Menu) -> None:
+        """What a person can do with it, all of it."""
+        for verb, button in self.buttons.items():
+            if not button.isHidden():
+                action = menu.addAction(
+                    icon(button.glyph or "circle"), button.text(), self._asks(verb)
+                )
+                action.setEnabled(button.isEnabled())
+        if self.row is None:
+            return
+        menu.addSeparator()
+        if self.row.kind in ("docker", "e2b"):
+            again = menu.addAction(icon("refresh-cw"), tr("Rebuild…"), self._asks("rebuild"))
+            again.setEnabled(not self._busy)
+        menu.addAction(icon("x"), tr("Forget…"), self._asks("forget"))
+        if self.row.kind in ("docker", "e2b"):
+            kind = (
+                tr("Delete the sandbox…") if self.row.kind == "e2b" else tr("Delete the container…")
+            )
+            gone = menu.addAction(icon("trash-2"), kind, self._asks("remove"))
+            gone.setProperty("danger", True)
+            gone.setEnabled(not self._busy)
+
+    def _asks(self, verb: str) -> Callable[[], None]:
+        return lambda: self.wanted.emit(verb)
+
+    def describe_kind(self) -> str:
+        return kind_name(self.row.kind) if self.row is not None else ""
+
+
+def _when(us: int) -> str:
+    at = datetime.fromtimestamp(us / 1e6)
+    if at.date() == datetime.now().date():
+        return tr("today {time}", time=at.strftime("%H:%M"))
+    return at.strftime("%Y-%m-%d %H:%M")

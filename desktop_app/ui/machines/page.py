@@ -1,0 +1,353 @@
+"""The Workspaces page: one table over every backend, and below it the detail of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLineEdit,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from desktop_app.core.tasks import Tasks
+from desktop_app.core.workspaces.remote.managed import Progress
+from desktop_app.ui.bridge import show
+from desktop_app.ui.i18n import tr, trn
+from desktop_app.ui.theme import theme
+from desktop_app.ui.widgets import (
+    Act,
+    Button,
+    Choice,
+    EmptyState,
+    Glyph,
+    Label,
+    Line,
+    Menu,
+    SearchField,
+    SegmentedControl,
+    TextPrompt,
+)
+from desktop_app.ui.widgets.base import Live, Text, follow
+
+from . import acts
+from .columns import KIND_ICONS
+from .detail import Detail
+from .orphans import OrphansDialog
+from .status import MachinesStatus
+from .table_view import Table
+from .view_model import MachinesViewModel
+
+
+class MachinesPage(Live, QWidget):
+    """``openWanted(id)`` a session in a workspace; ``newWanted`` the dialog for a new one."""
+
+    openWanted = Signal(str)
+    newWanted = Signal()
+    demoWanted = Signal()
+
+    def __init__(self, vm: MachinesViewModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.vm = vm
+        self.setProperty("ground", "surface")
+        self._tasks = Tasks(lambda _name, error: vm.failed.emit(error))
+        self.status = MachinesStatus()
+        self._counts: tuple[int, ...] = ()
+        self._totals = QTimer(self, singleShot=True, interval=500)
+        self._totals.timeout.connect(self._count)
+        self._build()
+        vm.loaded.connect(self._loaded)
+        vm.changed.connect(self._changed)
+        vm.busyChanged.connect(self._refresh_detail)
+        vm.progressed.connect(self._progressed)
+        vm.orphansFound.connect(lambda _found: self._show_orphans())
+        vm.removed.connect(lambda _id: self._totals.start())
+        self.retranslate()
+
+    # -- building --------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self._header())
+        column.addWidget(Line())
+        column.addWidget(self._filters())
+        column.addWidget(Line())
+        self.table = Table(self.vm.rows)
+        self.table.seen.connect(self.vm.see)
+        self.table.chosen.connect(self._choose)
+        self.table.opened.connect(self.openWanted.emit)
+        self.table.removeWanted.connect(lambda one: self._ask(one, "forget"))
+        self.table.menuWanted.connect(self._menu)
+        self.detail = Detail()
+        self.detail.wanted.connect(self._wanted)
+        self.detail.set_tabs(["overview"])
+        self.split = QSplitter(Qt.Orientation.Vertical)
+        self.split.setHandleWidth(1)
+        self.split.setChildrenCollapsible(False)
+        self.split.addWidget(self.table)
+        self.split.addWidget(self.detail)
+        self.split.setStretchFactor(0, 1)
+        self.split.setSizes([theme().px(420), theme().px(290)])
+        self.detail.hide()
+        self.empty = EmptyState(
+            "boxes",
+            lambda: tr("No workspaces yet"),
+            lambda: tr(
+                "A workspace is a folder, a container or a sandbox in which an agent works."
+            ),
+            [
+                Act("new", lambda: tr("New workspace"), "plus"),
+                Act("demo", lambda: tr("Try the demo")),
+            ],
+        )
+        self.empty.action.connect(self._empty_action)
+        self.none = EmptyState(
+            "search-x",
+            lambda: tr("No workspace is like that"),
+            lambda: tr("The filter hides all of them."),
+            [Act("all", lambda: tr("Show all"))],
+        )
+        self.none.action.connect(lambda _id: self.show_all())
+        self.pages = QStackedWidget()
+        for page in (self.split, self.empty, self.none):
+            self.pages.addWidget(page)
+        column.addWidget(self.pages, 1)
+
+    def _header(self) -> QWidget:
+        px = theme().px
+        head = QWidget()
+        follow(head, setFixedHeight="page-header")
+        row = QHBoxLayout(head)
+        row.setContentsMargins(px(16), 0, px(12), 0)
+        row.setSpacing(px(8))
+        row.addWidget(Label(lambda: tr("Workspaces"), role="title"))
+        self.total = Label("", tone="faint")
+        row.addWidget(self.total)
+        row.addStretch(1)
+        self.new = Button(lambda: tr("New workspace"), variant="primary", glyph="plus")
+        self.new.clicked.connect(lambda: self.newWanted.emit())
+        row.addWidget(self.new)
+        return head
+
+    def _filters(self) -> QWidget:
+        px = theme().px
+        bar = QWidget()
+        follow(bar, setFixedHeight="filter-bar")
+        row = QHBoxLayout(bar)
+        row.setContentsMargins(px(16), 0, px(16), 0)
+        row.setSpacing(px(8))
+        self.search = SearchField(lambda: tr("Filter by name, id or engine"))
+        self.search.setMaximumWidth(px(240))
+        self.search.searched.connect(lambda _text: self._filter())
+        self.search.leaving.connect(self.table_focus)
+        row.addWidget(self.search, 1)
+        self.kinds = SegmentedControl(lambda: tr("Kind"), big=True)
+        self.kinds.changed.connect(lambda _kind: self._filter())
+        row.addWidget(self.kinds)
+        self.states = Choice(lambda: tr("State"))
+        groups: list[tuple[str, Text]] = [
+            ("", lambda: tr("Any state")),
+            ("running", lambda: tr("Running")),
+            ("stopped", lambda: tr("Stopped or paused")),
+            ("trouble", lambda: tr("With a problem")),
+        ]
+        self.states.set_choices(groups, "")
+        self.states.chosen.connect(lambda _group: self._filter())
+        row.addWidget(self.states)
+        row.addStretch(1)
+        self.orphan_sign = Glyph("triangle-alert", "warning", 14)
+        self.orphan_words = Label("", role="small", tone="muted")
+        self.review = Button(lambda: tr("Review"), variant="link")
+        self.review.clicked.connect(self._review)
+        for part in (self.orphan_sign, self.orphan_words, self.review):
+            part.hide()
+            row.addWidget(part)
+        return bar
+
+    def retranslate(self) -> None:
+        self.setAccessibleName(tr("Workspaces"))
+        self._counts = ()
+        self._count()
+        self._show_orphans()
+        self._refresh_detail(self.vm_current())
+
+    # -- rows ------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Load what is shown; called when the page is shown first."""
+        self.vm.start()
+        self.vm.look_for_orphans()
+
+    def _loaded(self) -> None:
+        self._count()
+        if not self.table.current_id() and (first := self.vm.rows.row_at(0)) is not None:
+            self.table.choose(first.id)
+        self.table._tell_seen()
+
+    def _changed(self, ids: set[str]) -> None:
+        if not self._totals.isActive():
+            self._totals.start()
+        if self.vm_current() in ids:
+            self._refresh_detail(self.vm_current())
+
+    def _count(self) -> None:
+        rows = self.vm.rows.rows()
+        kinds = self.vm.rows.kinds()
+        counts = (len(rows), *(kinds[kind] for kind in KIND_ICONS))
+        if counts != self._counts:
+            self._counts = counts
+            self.total.set_source(str(len(rows)) if rows else "")
+            words = {"local": tr("Local"), "docker": "Docker", "e2b": "E2B"}
+            chosen = self.kinds.value()
+            self.kinds.set_choices(
+                [
+                    ("", tr("All")),
+                    *((kind, f"{words[kind]} {kinds[kind]}", KIND_ICONS[kind]) for kind in words),
+                ],
+                chosen,
+            )
+        self.status.show_rows(rows)
+        self._which()
+
+    def _which(self) -> None:
+        """The table, or why there is none."""
+        if self.vm.listed and not self.vm.rows.rows():
+            self.pages.setCurrentWidget(self.empty)
+        elif self.vm.rows.filtered and not self.vm.rows.rowCount():
+            self.pages.setCurrentWidget(self.none)
+        else:
+            self.pages.setCurrentWidget(self.split)
+
+    def _filter(self) -> None:
+        self.vm.rows.filter(
+            kind=self.kinds.value(), group=self.states.value(), text=self.search.text()
+        )
+        self._which()
+
+    def show_all(self) -> None:
+        """Without a filter."""
+        self.search.clear()
+        self.kinds.set_value("")
+        self.states.set_value("")
+        self._filter()
+
+    def table_focus(self) -> None:
+        self.table.setFocus(Qt.FocusReason.TabFocusReason)
+
+    def _empty_action(self, name: str) -> None:
+        (self.newWanted if name == "new" else self.demoWanted).emit()
+
+    # -- detail ----------------------------------------------------------------------------------
+
+    def vm_current(self) -> str:
+        return self.detail.row.id if self.detail.row is not None else ""
+
+    def show_workspace(self, workspace_id: str) -> None:
+        """Make a workspace the one whose detail is shown."""
+        self.table.choose(workspace_id)
+
+    def _choose(self, workspace_id: str) -> None:
+        self.vm.set_current(workspace_id)
+        self.detail.row = self.vm.row(workspace_id)
+        self.detail.setVisible(self.detail.row is not None)
+        self._refresh_detail(workspace_id)
+
+    def _refresh_detail(self, workspace_id: str) -> None:
+        if not workspace_id or workspace_id != self.vm_current():
+            return
+        row = self.vm.row(workspace_id)
+        if row is None:
+            self.detail.row = None
+            self.detail.hide()
+            return
+        workspace = self.vm.service.manager.cached(workspace_id)
+        machine = getattr(workspace, "machine", None)
+        self.detail.show_row(row, machine, busy=self.vm.busy(workspace_id))
+        self.detail.overview.show_row(row, self.vm.overview.points(workspace_id))
+
+    def _progressed(self, workspace_id: str, progress: Progress) -> None:
+        if workspace_id == self.vm_current():
+            self.detail.show_progress(progress)
+
+    # -- what is wanted --------------------------------------------------------------------------
+
+    def _menu(self, workspace_id: str, at: QPoint) -> None:
+        if workspace_id == self.vm_current():
+            menu = Menu(parent=self)
+            self.detail.fill_menu(menu)
+            menu.aboutToHide.connect(menu.deleteLater)
+            menu.popup(at)
+
+    def _wanted(self, verb: str) -> None:
+        one = self.vm_current()
+        if not one:
+            return
+        doing: dict[str, Callable[[], object]] = {
+            "open": lambda: self.openWanted.emit(one),
+            "start": lambda: self.vm.do(one, "start"),
+            "pause": lambda: self.vm.do(one, "pause"),
+            "stop": lambda: self.vm.do(one, "stop"),
+            "extend": lambda: self.vm.extend(one),
+            "retry": lambda: self.vm.retry(one),
+            "cancel": lambda: self.vm.cancel(one),
+            "key": self._enter_key,
+        }
+        if verb in doing:
+            doing[verb]()
+        else:
+            self._ask(one, verb)
+
+    def _ask(self, workspace_id: str, verb: str) -> None:
+        self._tasks.replace(self._asked(workspace_id, verb), name="ask")
+
+    async def _asked(self, workspace_id: str, verb: str) -> None:
+        """Say what goes and what stays; then do it."""
+        row = self.vm.row(workspace_id)
+        if row is None:
+            return
+        if verb == "forget":
+            if await acts.confirm_forget(self.window(), row):
+                self.vm.forget(workspace_id)
+            return
+        loss = await self.vm.loss(workspace_id)
+        if verb == "remove" and await acts.confirm_remove(self.window(), row, loss):
+            self.vm.do(workspace_id, "remove")
+        elif verb == "rebuild" and await acts.confirm_rebuild(self.window(), row, loss):
+            self.vm.do(workspace_id, "rebuild")
+
+    def _enter_key(self) -> None:
+        self._tasks.replace(self._ask_key(), name="ask for a key")
+
+    async def _ask_key(self) -> None:
+        """The key of the E2B account; kept where the system keeps secrets."""
+        dialog = TextPrompt(
+            self.window(), title=tr("The key of your E2B account"), label=tr("Key"), text=""
+        )
+        dialog.field.edit.setEchoMode(QLineEdit.EchoMode.Password)
+        if await show(dialog, keep=True):
+            self.vm.keep_key(dialog.text())
+        dialog.deleteLater()
+
+    def _show_orphans(self) -> None:
+        n = len(self.vm.orphans)
+        self.orphan_words.set_source(
+            trn("{n} sandbox has no owner", "{n} sandboxes have no owner", n)
+        )
+        for part in (self.orphan_sign, self.orphan_words, self.review):
+            part.setVisible(bool(n))
+
+    def _review(self) -> None:
+        dialog = OrphansDialog(self.window(), self.vm)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    async def close_tasks(self) -> None:
+        self._totals.stop()
+        await self._tasks.close()
+        await self.vm.close()

@@ -1,0 +1,245 @@
+"""What the Workspaces page does, without a widget."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine, Iterable
+from typing import Any
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from desktop_app.core.errors import SlipwayError, WorkspaceError
+from desktop_app.core.machines import Loss, Verb
+from desktop_app.core.overview import Overview, OverviewRow
+from desktop_app.core.service import Slipway
+from desktop_app.core.tasks import Tasks
+from desktop_app.core.workspaces.e2b.sandbox import Found
+from desktop_app.core.workspaces.remote.managed import Progress
+from desktop_app.ui.bridge import Coalescer
+
+from .table_model import TableModel
+
+_log = logging.getLogger(__name__)
+TELL_MS = 250  # figures of machines come about once a second each; the eye needs no more than this
+TICK_MS = 30_000  # "41 min" becomes "40 min"
+HOUR = 3600
+
+
+class MachinesViewModel(QObject):
+    """The rows of the table, live; start, pause, stop, extend, rebuild, remove, each in a task."""
+
+    loaded = Signal()
+    changed = Signal(object)  # set of workspace ids
+    busyChanged = Signal(
+        str
+    )  # workspace id: something is done with its machine, or is not any more
+    progressed = Signal(str, object)  # workspace id, Progress
+    orphansFound = Signal(object)  # list[Found]
+    removed = Signal(str)
+    failed = Signal(object)  # SlipwayError
+
+    def __init__(self, service: Slipway, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.service = service
+        self.overview = Overview(service, service.servers_up)
+        self.rows = TableModel(self)
+        self.orphans: list[Found] = []
+        self.listed = False
+        self._busy: dict[str, asyncio.Task[None]] = {}
+        self._tasks = Tasks(self._task_failed)
+        self._seen: set[str] = set()
+        self._current = ""
+        self._gone: set[str] = set()
+        self._soon: Coalescer[OverviewRow] = Coalescer(self, self._put, TELL_MS)
+        self._unlisten = self.overview.listen(self._heard)
+        self._tick = QTimer(self, interval=TICK_MS)
+        self._tick.timeout.connect(self.rows.retranslate)
+
+    # -- rows ------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Load the rows; once, when the page is first wanted."""
+        self._tick.start()
+        self._run(self._load(), "list workspaces")
+
+    async def _load(self) -> None:
+        rows = await self.overview.load()
+        self._soon.clear()
+        self.rows.replace(rows)
+        self.listed = True
+        self.loaded.emit()
+
+    def _heard(self, rows: list[OverviewRow], gone: list[str]) -> None:
+        self._gone |= set(gone)
+        for row in rows:
+            self._soon.push(row)
+        if gone and not rows:
+            self._put([])
+
+    def _put(self, rows: list[OverviewRow]) -> None:
+        gone, self._gone = self._gone, set()
+        newest = {row.id: row for row in rows if row.id not in gone}
+        self.rows.put(newest.values(), gone)
+        self.changed.emit({*newest, *gone})
+
+    def see(self, workspace_ids: Iterable[str]) -> None:
+        """These rows can be seen."""
+        self._seen = set(workspace_ids)
+        self._watch()
+
+    def set_current(self, workspace_id: str) -> None:
+        """The one whose detail is shown."""
+        self._current = workspace_id
+        self._watch()
+
+    def _watch(self) -> None:
+        seen = self._seen | ({self._current} if self._seen and self._current else set[str]())
+        self.overview.watch(seen)
+
+    def row(self, workspace_id: str) -> OverviewRow | None:
+        return self.rows.row(workspace_id)
+
+    # -- machines --------------------------------------------------------------------------------
+
+    def busy(self, workspace_id: str) -> bool:
+        return workspace_id in self._busy
+
+    def do(self, workspace_id: str, verb: Verb) -> None:
+        """Start, pause, stop, rebuild or remove; one thing at a time for each machine."""
+        if workspace_id not in self._busy:
+            work = self._do(workspace_id, verb)
+            self._busy[workspace_id] = self._tasks.start(work, name=f"{verb} {workspace_id}")
+            self.busyChanged.emit(workspace_id)
+
+    async def _do(self, workspace_id: str, verb: Verb) -> None:
+        try:
+            workspace = await self.service.machines.of(workspace_id)
+            forget = None
+            if workspace is not None:
+                forget = workspace.watch_progress(lambda p: self._progress(workspace_id, p))
+            try:
+                await self.service.machines.do(workspace_id, verb)
+            finally:
+                if forget is not None:
+                    forget()
+            if verb == "remove":
+                await self.service.forget_workspace(workspace_id)
+                self.removed.emit(workspace_id)
+        except SlipwayError as error:
+            self.failed.emit(error)
+        finally:
+            self._busy.pop(workspace_id, None)
+            self.busyChanged.emit(workspace_id)
+
+    def _progress(self, workspace_id: str, progress: Progress) -> None:
+        self.progressed.emit(workspace_id, progress)
+
+    def cancel(self, workspace_id: str) -> None:
+        """End what is being done with a machine."""
+        if (task := self._busy.get(workspace_id)) is not None:
+            task.cancel()
+
+    def retry(self, workspace_id: str) -> None:
+        """Look at it again, after looking for the engine again."""
+        self._run(self._retry(workspace_id), "look again")
+
+    async def _retry(self, workspace_id: str) -> None:
+        row = self.row(workspace_id)
+        if row is not None and row.kind == "docker":
+            await self.service.places.engines.forget()
+        await self.service.refresh_workspace(workspace_id)
+        workspace = await self.service.workspace(workspace_id)
+        info = workspace.info
+        if info.state == "error" and info.params.get("code"):
+            params = {key: value for key, value in info.params.items() if key != "code"}
+            raise WorkspaceError(str(info.params["code"]), **params)
+
+    def keep_key(self, key: str) -> None:
+        """Keep the E2B key, and look at all sandboxes again."""
+        self._run(self._keep_key(key), "keep a key")
+
+    async def _keep_key(self, key: str) -> None:
+        await self.service.places.keep_key(key)
+        for row in self.rows.rows():
+            if row.kind == "e2b":
+                await self.service.refresh_workspace(row.id)
+        self.look_for_orphans()
+
+    def extend(self, workspace_id: str, seconds: int = HOUR) -> None:
+        """A sandbox's lease ends ``seconds`` from now."""
+        self._run(self.service.machines.extend(workspace_id, seconds), "extend")
+
+    def change(self, workspace_id: str, spec: Any, *, rebuild: bool) -> None:
+        """Other settings; ``rebuild`` makes a new machine of them at once."""
+        self._run(self._change(workspace_id, spec, rebuild), "change settings")
+
+    async def _change(self, workspace_id: str, spec: Any, rebuild: bool) -> None:
+        await self.service.machines.change(workspace_id, spec)
+        if rebuild:
+            self.do(workspace_id, "rebuild")
+
+    def forget(self, workspace_id: str) -> None:
+        """Out of the list; what is in it stays."""
+        self._run(self._forget(workspace_id), "forget")
+
+    async def _forget(self, workspace_id: str) -> None:
+        await self.service.forget_workspace(workspace_id)
+        self.removed.emit(workspace_id)
+
+    async def loss(self, workspace_id: str) -> Loss:
+        """What removing or rebuilding would take away; unknown where nothing answers."""
+        try:
+            return await self.service.machines.loss(workspace_id)
+        except SlipwayError:
+            return Loss(None)
+
+    # -- sandboxes without an owner --------------------------------------------------------------
+
+    def look_for_orphans(self) -> None:
+        """Ask E2B, if there is a key; quiet when it does not answer."""
+        self._tasks.replace(self._look_for_orphans(), name="look for sandboxes")
+
+    async def _look_for_orphans(self) -> None:
+        kept, _place = await self.service.places.key_kept()
+        if not kept:
+            return
+        try:
+            self.orphans = await self.service.machines.without_owner()
+        except SlipwayError as error:
+            _log.info("sandboxes cannot be listed: %s", error)
+            return
+        self.orphansFound.emit(self.orphans)
+
+    def end_orphan(self, sandbox_id: str) -> None:
+        """End a sandbox that no workspace here has, for ever."""
+        self._run(self._end_orphan(sandbox_id), "end a sandbox")
+
+    async def _end_orphan(self, sandbox_id: str) -> None:
+        try:
+            await self.service.machines.end_without_owner(sandbox_id)
+        finally:
+            await self._look_for_orphans()
+
+    # -- the end ---------------------------------------------------------------------------------
+
+    def _run(self, work: Coroutine[Any, Any, Any], name: str) -> None:
+        self._tasks.start(self._guarded(work), name=name)
+
+    async def _guarded(self, work: Coroutine[Any, Any, Any]) -> None:
+        try:
+            await work
+        except SlipwayError as error:
+            self.failed.emit(error)
+
+    def _task_failed(self, name: str, error: BaseException) -> None:
+        _log.error("%s failed", name, exc_info=error)
+        detail = f"{type(error).__name__}: {error}"
+        self.failed.emit(SlipwayError("internal.failed", what=name, error=detail))
+
+    async def close(self) -> None:
+        self._unlisten()
+        self._tick.stop()
+        self._soon.clear()
+        await self._tasks.close()
+        await self.overview.close()

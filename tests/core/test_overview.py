@@ -1,0 +1,151 @@
+"""The table over every backend: rows from the catalogue, figures of what is watched."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from desktop_app.core.overview import Overview, OverviewRow, spent
+from desktop_app.core.paths import paths
+from desktop_app.core.service import Slipway
+from desktop_app.core.workspaces.docker.spec import DockerSpec
+from desktop_app.core.workspaces.e2b.spec import E2BSpec
+from desktop_app.core.workspaces.mcp_write import NewServer
+from tests.helpers.docker import base_image, engine_or_skip, remove_leftovers
+from tests.helpers.e2b_cloud import cloud_or_skip
+
+
+@pytest.fixture
+async def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Slipway]:
+    monkeypatch.setenv("SLIPWAY_KEYRING", "none")
+    made = await Slipway.open(paths(tmp_path / "home"))
+    yield made
+    ids = [row.id for row in await made.db.workspaces() if row.backend == "docker"]
+    assert await made.close(30) == []
+    for workspace_id in ids:
+        await asyncio.to_thread(remove_leftovers, workspace_id)
+
+
+@pytest.fixture
+async def overview(service: Slipway) -> AsyncIterator[Overview]:
+    made = Overview(service, service.servers_up)
+    yield made
+    await made.close()
+
+
+async def until(done: Callable[[], object], seconds: float = 20) -> None:
+    async with asyncio.timeout(seconds):
+        while not done():
+            await asyncio.sleep(0.02)
+
+
+async def a_folder(service: Slipway, place: Path, name: str) -> str:
+    (place / name).mkdir()
+    return (await service.add_folder(str(place / name), trusted=True)).id
+
+
+async def test_rows_follow_what_happens(
+    service: Slipway, overview: Overview, tmp_path: Path
+) -> None:
+    told: list[tuple[list[str], list[str]]] = []
+    overview.listen(lambda rows, gone: told.append(([row.name for row in rows], gone)))
+    first = await a_folder(service, tmp_path, "one")
+    assert [row.name for row in await overview.load()] == ["one"]
+    second = await a_folder(service, tmp_path, "two")
+    await until(lambda: overview.row(second))
+    await service.new_session(first)
+    await until(lambda: (row := overview.row(first)) and row.sessions == 1)
+    assert told[-1] == (["one"], []), "only what changed is told"
+    await service.forget_workspace(second)
+    await until(lambda: told[-1] == ([], [second]))
+    (tmp_path / "one").rename(tmp_path / "elsewhere")
+    overview.watch([first])
+    await until(lambda: (row := overview.row(first)) and row.state == "missing")
+
+
+async def test_what_is_watched_is_counted_and_nothing_else(
+    service: Slipway, overview: Overview, tmp_path: Path
+) -> None:
+    seen = await a_folder(service, tmp_path, "seen")
+    unseen = await a_folder(service, tmp_path, "unseen")
+    for workspace_id in (seen, unseen):
+        workspace = await service.workspace(workspace_id)
+        skill = Path(workspace.info.root) / "skills" / "default" / "greet"
+        await asyncio.to_thread(skill.mkdir, parents=True)
+        (skill / "SKILL.md").write_text("---\nname: greet\ndescription: Says hello.\n---\nHello.\n")
+        await workspace.mcp_writer().add(("", ""), NewServer("one", command=("true",)))
+        await workspace.refresh()
+    await overview.load()
+    overview.watch([seen])
+    await until(lambda: (row := overview.row(seen)) and row.skills is not None)
+    row = overview.row(seen)
+    assert row is not None
+    assert (row.skills, row.servers, row.servers_up, row.offloaded) == (1, 1, 0, 0)
+    other = overview.row(unseen)
+    assert other is not None
+    assert other.skills is None
+
+
+async def test_a_docker_container_that_runs_is_measured_while_it_is_watched(
+    service: Slipway, overview: Overview
+) -> None:
+    await engine_or_skip().close()
+    spec = DockerSpec(base_image=base_image(), network=False, cpus=1.0, memory=256)
+    info = await service.machines.create("a box", spec)
+    (row,) = await overview.load()
+    assert (row.kind, row.state, row.cpus, row.memory_limit) == (
+        *("docker", "stopped", 1.0, 256 << 20),
+    )
+    overview.watch([info.id])
+    await asyncio.sleep(0.3)
+    assert (await service.workspace(info.id)).info.state == "stopped", "looking starts nothing"
+    await service.machines.do(info.id, "start")
+    await until(lambda: (row := overview.row(info.id)) and row.memory)
+    row = overview.row(info.id)
+    assert row is not None
+    assert row.engine
+    assert overview.points(info.id)[0].memory > 0
+    overview.watch([])
+    assert not overview._streams
+    await service.machines.do(info.id, "stop")
+    await until(lambda: (row := overview.row(info.id)) and row.state == "stopped")
+    row = overview.row(info.id)
+    assert row is not None
+    assert row.cpu is row.memory is None
+
+
+async def test_an_e2b_sandbox_costs_what_the_person_said(
+    service: Slipway, overview: Overview
+) -> None:
+    with cloud_or_skip() as cloud:
+        account = service.places.e2b
+        account.api_url = account.sandbox_url = cloud.url
+        account._key = cloud.key
+        info = await service.machines.create("in the cloud", E2BSpec(price=0.2))
+        await service.machines.do(info.id, "start")
+        (row,) = await overview.load()
+        assert row.up
+        assert row.ends_us > row.started_us > 0
+        assert row.cost(row.started_us + 1_800_000_000) == pytest.approx(0.1)
+        overview.watch([info.id])
+        await until(lambda: (row := overview.row(info.id)) and row.disk is not None)
+        overview.watch([])
+        await service.machines.do(info.id, "pause")
+        await until(lambda: (row := overview.row(info.id)) and row.state == "paused")
+        row = overview.row(info.id)
+        assert row is not None
+        assert row.cost(row.used_us) is None
+        assert row.ends_us == 0
+        await service.machines.do(info.id, "remove")
+
+
+def test_what_has_no_price_costs_nothing_that_is_known() -> None:
+    row = OverviewRow("a", "a", "e2b", "ready", started_us=1, price=0.0)
+    assert row.cost(5) is None
+    hour = 3_600_000_000
+    priced = replace(row, price=1.0)
+    assert spent([row, priced, replace(priced, state="stopped")], 1 + hour) == pytest.approx(1.0)

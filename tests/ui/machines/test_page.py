@@ -1,0 +1,216 @@
+"""The Workspaces page on real folders, a real engine and a cloud on this computer."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from desktop_app.core.service import Slipway
+from desktop_app.core.workspaces.docker.discovery import Endpoint
+from desktop_app.core.workspaces.docker.engines import Engines
+from desktop_app.core.workspaces.docker.spec import DockerSpec
+from desktop_app.core.workspaces.e2b.spec import E2BSpec
+from desktop_app.core.workspaces.e2b.workspace import E2BWorkspace
+from desktop_app.ui.machines.orphans import OrphansDialog
+from desktop_app.ui.machines.page import MachinesPage
+from desktop_app.ui.machines.view_model import MachinesViewModel
+from desktop_app.ui.widgets import ConfirmDialog, Label, TextPrompt
+from tests.helpers.docker import base_image, engine_or_skip
+from tests.helpers.e2b_cloud import cloud_or_skip
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def page(qtbot: Any, service: Slipway, run: Run) -> Iterator[MachinesPage]:
+    vm = MachinesViewModel(service)
+    made = MachinesPage(vm)
+    qtbot.addWidget(made)
+    qtbot.addWidget(made.status)
+    made.resize(1392, 800)
+    made.show()
+    yield made
+    run(made.close_tasks(), 20_000)
+
+
+def start(qtbot: Any, page: MachinesPage) -> None:
+    page.start()
+    qtbot.waitUntil(lambda: page.vm.listed)
+
+
+def click(button: Any) -> None:
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def dialog_of(qtbot: Any, kind: type) -> Any:
+    found: list[Any] = []
+
+    def there() -> bool:
+        found[:] = [
+            w for w in QApplication.topLevelWidgets() if isinstance(w, kind) and w.isVisible()
+        ]
+        return bool(found)
+
+    qtbot.waitUntil(there, timeout=10_000)
+    return found[0]
+
+
+def words(widget: Any) -> str:
+    return "\n".join(label.text() for label in widget.findChildren(Label))
+
+
+def test_without_workspaces_the_page_says_what_one_is(qtbot: Any, page: MachinesPage) -> None:
+    start(qtbot, page)
+    assert page.pages.currentWidget() is page.empty
+    with qtbot.waitSignal(page.newWanted):
+        page.empty.action.emit("new")
+
+
+def test_folders_are_listed_live_and_filtered(
+    qtbot: Any, page: MachinesPage, service: Slipway, run: Run, tmp_path: Path
+) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    run(service.add_folder(str(tmp_path / "one"), trusted=True))
+    start(qtbot, page)
+    assert page.vm.rows.rowCount() == 1
+    assert page.detail.name.text() == "one"
+    two = run(service.add_folder(str(tmp_path / "two"), trusted=True))
+    qtbot.waitUntil(lambda: page.vm.rows.rowCount() == 2)
+    qtbot.waitUntil(lambda: page.status.count.text() == "2 workspaces")
+    page.search.setText("zzz")
+    qtbot.waitUntil(lambda: page.pages.currentWidget() is page.none)
+    page.none.action.emit("all")
+    assert page.pages.currentWidget() is page.split
+    page.show_workspace(two.id)
+    page._wanted("forget")
+    dialog = dialog_of(qtbot, ConfirmDialog)
+    assert "Nothing is deleted" in words(dialog)
+    click(dialog.go)
+    qtbot.waitUntil(lambda: page.vm.rows.rowCount() == 1)
+    assert (tmp_path / "two").is_dir()
+
+
+def test_a_docker_container_is_started_measured_and_deleted_from_the_page(
+    qtbot: Any, page: MachinesPage, service: Slipway, run: Run
+) -> None:
+    run(engine_or_skip().close())
+    spec = DockerSpec(base_image=base_image(), network=False)
+    info = run(service.machines.create("a box", spec))
+    run(service.new_session(info.id))
+    start(qtbot, page)
+    qtbot.waitUntil(lambda: page.detail.name.text() == "a box")
+    assert not page.detail.buttons["pause"].isVisible()
+    click(page.detail.buttons["start"])
+    qtbot.waitUntil(lambda: page.detail.buttons["stop"].isVisible(), timeout=60_000)
+    qtbot.waitUntil(
+        lambda: "of 2.1 GB" in page.detail.overview.memory.figure.text(), timeout=20_000
+    )
+    qtbot.waitUntil(lambda: page.status.running.text() == "1 machine runs")
+    workspace: Any = run(service.workspace(info.id))
+    run(workspace.get_backend().write("big.bin", b"x" * 300_000))
+    page._wanted("remove")
+    dialog = dialog_of(qtbot, ConfirmDialog)
+    said = words(dialog)
+    assert "1 session with its history" in said
+    assert "of files that are only in it" in said
+    assert dialog.cancel.isDefault(), "the safe choice has the focus"
+    click(dialog.cancel)
+    qtbot.waitUntil(lambda: not dialog.isVisible())
+    assert page.vm.rows.rowCount() == 1
+    page._wanted("remove")
+    click(dialog_of(qtbot, ConfirmDialog).go)
+    qtbot.waitUntil(lambda: page.vm.rows.rowCount() == 0, timeout=30_000)
+    left = subprocess.run(
+        ["docker", "ps", "-aq", "--filter", f"label=slipway.workspace={info.id}"],
+        capture_output=True,
+        text=True,
+    )
+    assert left.stdout == ""
+
+
+def test_without_a_docker_engine_the_row_says_so_and_retry_finds_it(
+    qtbot: Any, page: MachinesPage, service: Slipway, run: Run, tmp_path: Path
+) -> None:
+    engine = engine_or_skip()
+    missing = Endpoint(f"unix://{tmp_path}/gone.sock", "default", missing=True)
+    service.places.engines = Engines(look=lambda _chosen: [missing])
+    info = run(service.machines.create("a box", DockerSpec(base_image=base_image())))
+    start(qtbot, page)
+    qtbot.waitUntil(lambda: page.detail.name.text() == "a box")
+    row = page.vm.row(info.id)
+    assert row is not None
+    assert row.params["code"] == "docker.not_running"
+    notice = page.detail._notice
+    assert notice is not None
+    assert notice.title.text() == "Docker is not running"
+    assert page.status.trouble.text() == "1 engine not reachable"
+    service.places.engines._look = lambda _chosen: [engine.endpoint]
+    notice.action.emit("retry")
+    qtbot.waitUntil(lambda: page.detail.buttons["start"].isVisible(), timeout=10_000)
+    assert page.detail._notice is None
+    run(engine.close())
+
+
+def test_an_e2b_row_without_a_key_takes_one(
+    qtbot: Any, page: MachinesPage, service: Slipway, run: Run
+) -> None:
+    with cloud_or_skip() as cloud:
+        service.places.e2b.api_url = service.places.e2b.sandbox_url = cloud.url
+        info = run(service.machines.create("in the cloud", E2BSpec()))
+        start(qtbot, page)
+        row = page.vm.row(info.id)
+        assert row is not None
+        assert row.params["code"] == "e2b.no_key"
+        page._wanted("key")
+        prompt = dialog_of(qtbot, TextPrompt)
+        prompt.field.edit.setText(run(cloud.key()))
+        click(prompt.go)
+        qtbot.waitUntil(lambda: page.detail.buttons["start"].isVisible(), timeout=10_000)
+        assert run(service.places.key_kept())[0] == "session"
+
+
+def test_an_e2b_sandbox_is_extended_paused_and_an_orphan_ended(
+    qtbot: Any, page: MachinesPage, service: Slipway, run: Run
+) -> None:
+    with cloud_or_skip() as cloud:
+        account = service.places.e2b
+        account.api_url = account.sandbox_url = cloud.url
+        run(service.places.keep_key(run(cloud.key())))
+        info = run(service.machines.create("in the cloud", E2BSpec(timeout=600, price=0.5)))
+        run(service.machines.do(info.id, "start"), 20_000)
+        other = E2BWorkspace(E2BSpec(), account, id="elsewhere", name="left behind")
+        run(other.initialize())
+        run(other.start(), 20_000)
+        start(qtbot, page)
+        qtbot.waitUntil(lambda: page.review.isVisible(), timeout=10_000)
+        assert page.orphan_words.text() == "1 sandbox has no owner"
+        before = page.vm.row(info.id)
+        click(page.detail.buttons["extend"])
+
+        def longer() -> bool:
+            row = page.vm.row(info.id)
+            return bool(before and row and row.ends_us > before.ends_us)
+
+        qtbot.waitUntil(longer, timeout=10_000)
+        click(page.review)
+        dialog = dialog_of(qtbot, OrphansDialog)
+        (orphan,) = dialog.rows
+        click(orphan.end)
+        assert orphan.warning.isVisible()
+        assert len(cloud.boxes) == 2, "the first press ends nothing"
+        click(orphan.end)
+        qtbot.waitUntil(lambda: not page.review.isVisible(), timeout=10_000)
+        assert len(cloud.boxes) == 1
+        click(page.detail.buttons["pause"])
+        qtbot.waitUntil(lambda: page.detail.buttons["start"].isVisible(), timeout=10_000)
+        assert page.detail.buttons["start"].text() == "Resume"
+        run(service.machines.do(info.id, "remove"), 15_000)
+        run(other.close(), 10_000)
