@@ -49,6 +49,7 @@ from .sessions.index import Hit, Index
 from .sessions.sqlite import SqliteJournalStore
 from .shelf import LISTED, USER, Shelf, tools, why_not
 from .tasks import Tasks
+from .workspaces.base import Offloader
 from .workspaces.local_workspace import LocalWorkspace
 from .workspaces.remote.managed import ManagedWorkspace
 
@@ -83,6 +84,8 @@ class Slipway(Shelf):
         self.default_model = DEFAULT_MODEL
         self.ratios = Ratios()
         self.policy: Callable[[str], Policy] = lambda agent_id: Policy()  # of an agent
+        # What keeps a session's offloads in its workspace's place; None: nothing else does.
+        self.offloader: Callable[[SessionKey], Offloader | None] = lambda key: None
         self.store = SqliteJournalStore(paths.data / "journals")
         self._tasks = Tasks(on_error)
         # Whoever asked for a conversation hears why it did not open; nobody else has to.
@@ -287,6 +290,7 @@ class Slipway(Shelf):
                 ratios=self.ratios,
                 compaction=lambda: self.policy(key.agent_id),
                 fork=lambda before: self.continue_session(key, before),
+                offloader=self.offloader(key),
             )
             conversation = await SessionConversation.open(journal, setting, self._tasks)
         except BaseException:

@@ -39,6 +39,7 @@ class Bench:
     others: dict[str, ChatModel] = field(default_factory=dict)  # models by id, beside ``model``
     policy: Policy = field(default_factory=Policy)
     ratios: Ratios | None = None
+    offloader: Any = None
     waited: list[float] = field(default_factory=list)  # between tries of a model call
 
     def __post_init__(self) -> None:
@@ -63,6 +64,7 @@ class Bench:
             sleep=self._sleep,
             compaction=lambda: self.policy,
             ratios=self.ratios,
+            offloader=self.offloader,
         )
         return await SessionConversation.open(journal, setting, self.tasks)
 

@@ -13,6 +13,7 @@ from desktop_app.core.messages import Msg
 from desktop_app.core.sessions.base import Journal, NewRecord
 from desktop_app.core.tasks import Tasks
 from desktop_app.core.tools.background import Command
+from desktop_app.core.workspaces.elsewhere import Elsewhere
 from desktop_app.core.workspaces.outbox import Outbox
 
 from .answering import Answering
@@ -45,7 +46,13 @@ class SessionConversation(Answering, Compacting, Changing):
             await self.commands.recover()
         self._files.seen = self.log.now.files
         workspace: Any = setting.workspace
-        self.outbox = Outbox(journal, workspace, on_change=self._delivered)
+        other = setting.offloader
+        self.outbox = Outbox(
+            journal,
+            workspace,
+            elsewhere=Elsewhere(other) if other is not None else None,
+            on_change=self._delivered,
+        )
         self.engine = ContextEngine(
             self.log,
             self.model,
@@ -107,9 +114,10 @@ class SessionConversation(Answering, Compacting, Changing):
 
     def _delivered(self) -> None:
         """The outbox moved: tell how much is still on its way."""
-        self._stream.emit(
-            ev.Notice("outbox", {"pending": self.outbox.pending(), "error": _code(self.outbox)})
-        )
+        error = self.outbox.error
+        params: dict[str, Any] = {**error.params} if error is not None else {}
+        params |= {"pending": self.outbox.pending(), "error": error.code if error else None}
+        self._stream.emit(ev.Notice("outbox", params))
 
     # -- turns -------------------------------------------------------------------------------
 
@@ -170,10 +178,6 @@ class SessionConversation(Answering, Compacting, Changing):
         except SlipwayError as error:
             logger.error("what happened last could not be saved: %s", error)
         await self.log.journal.close()
-
-
-def _code(outbox: Outbox) -> str | None:
-    return outbox.error.code if outbox.error is not None else None
 
 
 __all__ = ["Agent", "SessionConversation", "Setting", "history_of"]

@@ -102,7 +102,7 @@ class Executor:
                 staged = await self._stage(plan.call.id, data)
                 path, blob = staged.path, staged.blob
                 records.extend(staged.records)
-                text += _whole_note(path, size, plan.op_id)
+                text += _whole_note(staged, size, plan.op_id)
             block = self._block(plan, outcome, text, path, size)
             body: dict[str, Any] = {
                 "reply_id": reply_id,
@@ -220,11 +220,12 @@ def result_block(call: ToolCallBlock, text: str, state: str) -> ToolResultBlock:
     )
 
 
-def _whole_note(path: str, size: int, op_id: str) -> str:
+def _whole_note(staged: Staged, size: int, op_id: str) -> str:
+    ways = "read it with Read, search it with Grep, or use " if staged.file else "read it with "
     return (
         f"\n<system-reminder>This result was too long for the context window. The whole result "
-        f"({size:,} bytes) is in {path}; read it with Read, search it with Grep, or use "
-        f"context_read with ref {op_id!r}.</system-reminder>"
+        f"({size:,} bytes) is in {staged.path}; {ways}context_read with ref {op_id!r}."
+        f"</system-reminder>"
     )
 
 

@@ -37,7 +37,7 @@ class Proposals:
     def where(self) -> str:
         """The offload of messages as the agent names it."""
         session_id = self._log.now.state.session_id
-        return self._workspace.visible(self._workspace.context_file(session_id))
+        return self._outbox.where(session_id)
 
     async def propose(
         self,

@@ -10,7 +10,7 @@ from desktop_app.core.context.ratios import Ratios
 from desktop_app.core.mcp.manager import McpManager
 from desktop_app.core.models.base import ChatModel, ModelInfo
 from desktop_app.core.sessions.base import SessionKey
-from desktop_app.core.workspaces.base import Workspace
+from desktop_app.core.workspaces.base import Offloader, Workspace
 
 from .policy import Policy
 from .run import MAX_ITERATIONS
@@ -32,7 +32,8 @@ class Setting:
     """Everything a conversation is opened with; ``models`` finds a model by id, ``infos`` what is
     known of it without loading it. ``sleep`` waits between two tries of a model call;
     ``compaction`` is what the person set for it; ``ratios`` is what calls have taught of counting;
-    ``fork`` makes a session of the records before one of this one's, where that can be done."""
+    ``fork`` makes a session of the records before one of this one's, where that can be done;
+    ``offloader`` keeps what leaves the context in the workspace's place."""
 
     agent: Agent
     workspace: Workspace
@@ -45,3 +46,4 @@ class Setting:
     compaction: Callable[[], Policy] = Policy
     ratios: Ratios | None = None
     fork: Callable[[int], Awaitable[SessionKey]] | None = None
+    offloader: Offloader | None = None

@@ -10,7 +10,8 @@ Records::
 
     offload            {id, kind: messages | tool_result | data, session_id, blob, path, count,
                         bytes}; path is relative to the workspace's root
-    offload.delivered  {id, path}; path differs when another file had the name already
+    offload.delivered  {id, path}; path differs when another file had the name already, and is what
+                       an offloader returned where there is one (``elsewhere``)
 """
 
 from __future__ import annotations
@@ -24,10 +25,13 @@ from desktop_app.core.errors import SessionError, SlipwayError, WorkspaceError
 from desktop_app.core.ids import new_id
 from desktop_app.core.sessions.base import Journal, NewRecord, Record
 
+from .elsewhere import Elsewhere, Parcel
 from .offload import Payload, encode, payload_of, result_text
 
 if TYPE_CHECKING:
     from desktop_app.core.messages import DataBlock, Msg, ToolResultBlock
+
+    from .layout import Generation
 
 Kind = Literal["messages", "tool_result", "data"]
 NEVER = {"path.outside", "file.bad_name", "file.loop", "id.unsafe"}  # waiting does not help
@@ -53,37 +57,43 @@ class Target(Protocol):
 class Staged:
     """``records`` go into the transaction that takes the content out of the context (the payloads'
     before the one that refers to them). ``path`` is what the agent will find, as it sees it;
-    ``blob`` has the bytes beside the journal."""
+    ``blob`` has the bytes beside the journal. ``file``: whether Read and Grep reach it."""
 
     records: tuple[NewRecord, ...]
     path: str
     bytes: int
     block: DataBlock | None = None
     blob: str = ""
+    file: bool = True
 
 
 @dataclass(slots=True)
 class _Entry:
     id: str
-    kind: Kind
-    path: str
+    parcel: Parcel
     blob: str
 
 
 class Outbox:
-    """One session's deliveries. Call ``load`` once, ``add`` with the records of each append, and
-    run ``run`` as a supervised task; or ``deliver`` by hand."""
+    """One session's deliveries, to ``elsewhere`` if there is one, else to the workspace. Call
+    ``load`` once, ``add`` with the records of each append, and run ``run`` as a
+    supervised task; or ``deliver`` by hand."""
 
     def __init__(
         self,
         journal: Journal,
         workspace: Target,
         *,
+        elsewhere: Elsewhere | None = None,
         on_change: Callable[[], None] | None = None,
         sleep: Callable[[float], Awaitable[Any]] = asyncio.sleep,
     ) -> None:
         self._journal = journal
         self._workspace = workspace
+        self._elsewhere = elsewhere
+        # Payloads without a taker elsewhere stay the workspace's.
+        self._data_elsewhere = elsewhere is not None and elsewhere.takes_data
+        self._moved: dict[str, str] = {}  # payload's path -> where it was brought elsewhere
         self._on_change = on_change or (lambda: None)
         self._sleep = sleep
         self._queue: dict[str, _Entry] = {}
@@ -115,28 +125,45 @@ class Outbox:
             moved = moved or record.kind in ("offload", "offload.delivered")
             if record.kind == "offload":
                 body = record.body()
-                entry = _Entry(body["id"], body["kind"], body["path"], body["blob"])
-                self._queue[entry.id] = entry
-                if entry.kind == "tool_result":
-                    self._paths[entry.path] = entry.blob
+                kind, path = body["kind"], body["path"]
+                parcel = Parcel(kind, body["session_id"], path, record.seq)
+                self._queue[body["id"]] = _Entry(body["id"], parcel, body["blob"])
+                if kind == "tool_result":
+                    self._paths[path] = body["blob"]
             elif record.kind == "offload.delivered":
-                self._queue.pop(record.body()["id"], None)
+                body = record.body()
+                self._arrived(self._queue.pop(body["id"], None), body["path"])
         if self._queue:
             self._wake.set()
         if moved:
             self._on_change()
 
+    def _arrived(self, entry: _Entry | None, path: str) -> None:
+        if entry is not None and entry.parcel.kind == "data" and path != entry.parcel.path:
+            self._moved[entry.parcel.path] = path
+
+    def where(self, session_id: str) -> str:
+        """The offload of messages as the agent names it."""
+        return self._visible("messages", self._workspace.context_file(session_id))
+
+    def _visible(self, kind: Kind, path: str) -> str:
+        away = self._data_elsewhere if kind == "data" else self._elsewhere is not None
+        return Elsewhere.visible(path) if away else self._workspace.visible(path)
+
+    def _generation(self) -> Generation:
+        return "C" if self._data_elsewhere else self._workspace.info.generation
+
     async def stage_messages(self, session_id: str, msgs: Sequence[Msg]) -> Staged:
         """Messages for ``context.jsonl``; their inline payloads go to ``data/``."""
         info = self._workspace.info
-        lines, payloads = await encode(msgs, info.root, info.generation)
+        lines, payloads = await encode(msgs, info.root, self._generation())
         path = self._workspace.context_file(session_id)
         return await self._staged("messages", session_id, path, lines, payloads, len(msgs))
 
     async def stage_tool_result(self, session_id: str, result: ToolResultBlock) -> Staged:
         """A whole tool result. A different one of the same call id gets the next ``(n)``."""
         info = self._workspace.info
-        text, payloads = await asyncio.to_thread(result_text, result, info.root, info.generation)
+        text, payloads = await asyncio.to_thread(result_text, result, info.root, self._generation())
         return await self._stage_result(session_id, result.id, text, payloads)
 
     async def stage_raw_result(self, session_id: str, call_id: str, raw: bytes) -> Staged:
@@ -158,11 +185,11 @@ class Outbox:
     async def stage_data(self, session_id: str, block: DataBlock) -> Staged | None:
         """An inline payload; ``block`` of the result points at its file. None for a URL."""
         info = self._workspace.info
-        payload = await asyncio.to_thread(payload_of, block, info.root, info.generation)
+        payload = await asyncio.to_thread(payload_of, block, info.root, self._generation())
         if payload is None:
             return None
         record = await self._record("data", session_id, payload.path, payload.data, 1)
-        path = self._workspace.visible(payload.path)
+        path = self._visible("data", payload.path)
         return Staged((record,), path, len(payload.data), payload.block)
 
     async def _staged(
@@ -180,7 +207,8 @@ class Outbox:
         ]
         records.append(await self._record(kind, session_id, path, data, count))
         blob = str(records[-1].body["blob"])
-        return Staged(tuple(records), self._workspace.visible(path), len(data), blob=blob)
+        file = self._elsewhere is None
+        return Staged(tuple(records), self._visible(kind, path), len(data), blob=blob, file=file)
 
     async def _record(
         self, kind: Kind, session_id: str, path: str, data: bytes, count: int
@@ -213,7 +241,7 @@ class Outbox:
                     self._give_up(entry, error)
                     continue
                 try:
-                    path = await self._workspace.deliver(entry.kind, entry.path, data)
+                    path = await self._bring(entry.parcel, data)
                 except (WorkspaceError, SessionError) as error:
                     if error.code in NEVER:
                         self._give_up(entry, error)
@@ -226,10 +254,16 @@ class Outbox:
                     "offload.delivered", {"id": entry.id, "path": path}, ignorable=True
                 )
                 await self._journal.append([done], draft=None)
-                self._queue.pop(entry.id, None)
+                self._arrived(self._queue.pop(entry.id, None), path)
                 self.error = None
                 self._on_change()
             return True
+
+    async def _bring(self, parcel: Parcel, data: bytes) -> str:
+        away = self._data_elsewhere if parcel.kind == "data" else True
+        if self._elsewhere is not None and away:
+            return await self._elsewhere.deliver(parcel, data, self._moved)
+        return await self._workspace.deliver(parcel.kind, parcel.path, data)
 
     def _give_up(self, entry: _Entry, error: SlipwayError) -> None:
         """The journal's own copy is gone or damaged, or its place cannot be reached in any way: say

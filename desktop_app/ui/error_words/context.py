@@ -131,6 +131,12 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         mark("What left stays in the session's files, where you and the agent can read it."),
         "",
     ),
+    "offload.refused": (
+        mark("What left the context is not where you keep it yet"),
+        mark("Your offloader answered: {kind} ({detail})"),
+        mark("Nothing is lost: the session keeps it and tries again by itself."),
+        "",
+    ),
     "context.over_window": (
         mark("Too much for the window"),
         mark(
