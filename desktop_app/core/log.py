@@ -26,6 +26,8 @@ _SHAPES = (
         r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.S
     ),
 )
+# What each of the shapes above holds: far quicker to look for.
+_LIKE_A_KEY = re.compile(r"[A-Za-z0-9_\-]{18}|eyJ|-----BEGIN ")
 _NAMED = re.compile(
     r"(?i)((?:api[_-]?key|secret|token|passwo?r?d|passwd|authorization|cookie)"
     r"[\"']?\s*[:=]\s*[\"']?(?:bearer\s+|basic\s+)?)([^\s\"',;&}]{6,})"
@@ -49,10 +51,12 @@ def mask(text: str) -> str:
         known = sorted(_hidden, key=len, reverse=True)
     for secret in known:
         text = text.replace(secret, MASK)
-    for shape in _SHAPES:
-        text = shape.sub(MASK, text)
-    text = _URL.sub(rf"\1{MASK}\3", text)
-    return _NAMED.sub(rf"\1{MASK}", text)
+    if _LIKE_A_KEY.search(text):
+        for shape in _SHAPES:
+            text = shape.sub(MASK, text)
+    if "://" in text:
+        text = _URL.sub(rf"\1{MASK}\3", text)
+    return _NAMED.sub(rf"\1{MASK}", text) if ":" in text or "=" in text else text
 
 
 class MaskingFormatter(logging.Formatter):

@@ -104,6 +104,7 @@ def family(model_id: str) -> str:
 
 
 _CJK = re.compile("[\u3000-\u9fff\uac00-\ud7a3\uff00-\uffef]+")
+_FOREIGN = re.compile("[^\x00-\x7f]+")
 _ALPHABETIC = re.compile("[\u0080-\u06ff]+")
 _INDIC = re.compile("[\u0700-\u1fff]+")
 # Rulers ("-----") cost far less than their marks one by one.
@@ -129,18 +130,22 @@ _LINES = _table(b" ", (b"\n\r", b"n"))
 _MARKS = _table(b" ", (_MARK, b"."))
 
 
+_9, _13, _20, _20_CAPITALS = b"a" * 9, b"a" * 13, b"a" * 20, b"A" * 20
+
+
 def estimate(text: str, prices: Prices = PRICES[""]) -> float:
     """Tokens of ``text`` by class of character, before any model's ratio. O(len), no state."""
     if not text:
         return 0.0
     if text.isascii():
         return _ascii(text.encode("ascii"), 0, 0, prices)
-    runs = _CJK.findall(text)
+    strange = " ".join(_FOREIGN.findall(text))
+    runs = _CJK.findall(strange)
     cjk = sum(map(len, runs))
-    letters = sum(map(len, _ALPHABETIC.findall(text)))
-    indic = sum(map(len, _INDIC.findall(text)))
+    letters = sum(map(len, _ALPHABETIC.findall(strange)))
+    indic = sum(map(len, _INDIC.findall(strange)))
     plain = text.encode("ascii", "replace")  # one "?" for each character that is not ASCII
-    foreign = len(text) - len(text.encode("ascii", "ignore"))
+    foreign = len(strange) - strange.count(" ")
     other = foreign - cjk - letters - indic
     priced = cjk * prices.cjk + len(runs) * prices.cjk_run
     priced += letters * LETTER + indic * INDIC + other * OTHER
@@ -154,28 +159,36 @@ def _ascii(raw: bytes, not_marks: int, not_runs: int, prices: Prices) -> float:
     places = b" " + raw.translate(_PLACES)
     whole = places.count(b" a")
     total = prices.word * whole + prices.part * (len(words.split()) - whole)
-    total += prices.mixed * (places.count(b"a1") + places.count(b"1a"))
+    # What most texts have none of is looked for once, before it is counted.
+    numbers = b"1" in places
+    if numbers:
+        total += prices.mixed * (places.count(b"a1") + places.count(b"1a"))
     lower = words.lower()
-    total += prices.long * lower.count(b"a" * 9) + prices.longer * lower.count(b"a" * 13)
-    total += LONG_RUN * (words.count(b"a" * 20) + words.count(b"A" * 20))
-    if b"A" in words:
+    if (long := lower.count(_9)) > 0:
+        total += prices.long * long + prices.longer * lower.count(_13)
+        total += LONG_RUN * (words.count(_20) + words.count(_20_CAPITALS))
+    if b"aA" in words or b"AA" in words:
         # A capital that opens a word is made small, small letters go: what is left of each word
         # is its inner capitals, so the pieces are the words that have one.
         total += prices.inner * len(words.replace(b" A", b" a").translate(None, b"a").split())
-    gaps = raw.translate(_GAPS)
+    gaps = raw.translate(_GAPS) if numbers or b"  " in raw or b"\t" in raw else b""
     if b"  " in gaps:
         total += SPACES * raw.count(b" " * 32)
         total += PADDING * (gaps.count(b".  ") + gaps.count(b"1  "))
-    digits = raw.translate(_DIGITS)
-    if (count := digits.count(b"1")) > 0:
+    if numbers:
+        digits = raw.translate(_DIGITS)
+        count = digits.count(b"1")
         threes = digits.replace(b"111", b"x")
         runs = threes.count(b"x") + threes.replace(b"11", b"1").count(b"1")
         total += prices.digit * count + prices.threes * runs
         total += prices.gap * gaps.count(b" 1")
-    total += prices.lines * len(raw.translate(_LINES).split())
-    for run, one in _RULERS:
-        if run in raw:
-            raw = raw.replace(run, one)
+    if b"\n" in raw or b"\r" in raw:
+        total += prices.lines * len(raw.translate(_LINES).split())
     marks = raw.translate(_MARKS)
+    if b"...." in marks:
+        for run, one in _RULERS:
+            if run in raw:
+                raw = raw.replace(run, one)
+        marks = raw.translate(_MARKS)
     total += prices.mark * max(0, marks.count(b".") - not_marks)
     return total + prices.marks * max(0, len(marks.split()) - not_runs)

@@ -28,6 +28,7 @@ _SIGNS = bytes(  # of ASCII bytes, what the marks are made of; all else is a spa
     )
     for c in range(256)
 )
+_SIGN = re.compile(r"[0-9_@/]")
 _INNER_CAPITAL = re.compile(r"[a-z][A-Z]")
 _FILE = re.compile(r"[\w-]+\.[A-Za-z][A-Za-z0-9]{0,7}$", re.ASCII)
 _LATIN = re.compile("[a-z]+")
@@ -36,14 +37,13 @@ _EDGES = ".,:;!?-/\\'\"`=&#+%$@~"
 
 def _exact(word: str) -> bool:
     """Whether a word is one that must not be changed."""
+    if word.isalpha():
+        return not word[1:].islower() and _INNER_CAPITAL.search(word) is not None
     return (
-        any(c.isdigit() for c in word)
-        or "_" in word
-        or "@" in word
-        or "/" in word
+        _SIGN.search(word) is not None
         or word.count("-") > 1
         or _INNER_CAPITAL.search(word) is not None
-        or (_FILE.search(word) is not None and not word[0].isupper())
+        or ("." in word and not word[0].isupper() and _FILE.search(word) is not None)
     )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .entities import entities, plain, words_of
+from .entities import entities, may_name, plain, words_of
 from .redact import redact
 from .rules import sentences
 from .types import ItemKind
@@ -61,9 +61,12 @@ def poses(text: str) -> bool:
 
 def decides(text: str) -> bool:
     """Whether a sentence tells a decision."""
-    if text.isascii() and _DECIDED_WORDS.isdisjoint(words_of(text)):
-        return False
-    return _DECIDED.search(text) is not None
+    return _may_decide(text) and _DECIDED.search(text) is not None
+
+
+def _may_decide(text: str) -> bool:
+    """Whether some sentence of ``text`` may tell a decision; False is certain."""
+    return not (text.isascii() and _DECIDED_WORDS.isdisjoint(words_of(text)))
 
 
 def changes(text: str) -> bool:
@@ -87,6 +90,8 @@ def findings(text: str, called: Sequence[str], *, last: bool) -> tuple[Finding, 
 @lru_cache(maxsize=8192)
 def _findings(text: str, known: str, last: bool) -> tuple[Finding, ...]:
     found: list[Finding] = []
+    if not (may_name(text) or _may_decide(text)):
+        return ()
     for sentence in sentences(text):
         quote = _BULLET.sub("", sentence)
         exact = [e for e in entities(quote) if e not in known]

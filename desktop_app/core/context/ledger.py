@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from pydantic import Field, PrivateAttr, model_validator
@@ -94,6 +95,16 @@ class Room(WireModel):
     read: bool = True
 
 
+@dataclass(slots=True)
+class Index:
+    """Of a ledger, for looking up: shapes of its decisions and facts, good while it has so many
+    items, and paths of its files."""
+
+    shapes: set[str] = field(default_factory=set[str])
+    counted: int = -1
+    paths: list[str] = field(default_factory=list[str])
+
+
 class Ledger(WireModel):
     """See the module. ``gen`` is the compaction it belongs to, ``last`` the highest there was.
 
@@ -131,9 +142,7 @@ class Ledger(WireModel):
     later: list[dict[str, Any]] = Field(default_factory=list[dict[str, Any]])
     pinned: str = ""
     history: str = ""
-    _shapes: set[str] = PrivateAttr(default_factory=set[str])  # of ``items``, while their number
-    _counted: int = PrivateAttr(default=-1)  # is this
-    _paths: list[str] = PrivateAttr(default_factory=list[str])  # of ``files``
+    _index: Index = PrivateAttr(default_factory=Index)
 
     @model_validator(mode="before")
     @classmethod
@@ -176,7 +185,8 @@ class Ledger(WireModel):
                 setattr(other, name, list(cast(list[Any], value)))
         other.lists = [n.model_copy(deep=True) for n in self.lists]
         other.older = dict(self.older)
-        other._shapes, other._paths = set(self._shapes), list(self._paths)
+        index = self._index
+        other._index = Index(set(index.shapes), index.counted, list(index.paths))
         return other
 
     def take_person(self, msg: Msg, count: Count) -> None:
@@ -211,7 +221,7 @@ class Ledger(WireModel):
         evidence = [Evidence(ref=ref, quote=rule)]
         item = LedgerItem(id=f"constraint-{ref}-{number}", kind="constraint", text=rule)
         item.origin, item.modality, item.evidence = "user", modality(rule), evidence
-        self._counted += self._counted == len(self.items)
+        self._index.counted += self._index.counted == len(self.items)
         self.items.append(item)
 
     def _close(self, item: LedgerItem, status: ItemStatus, by: str) -> None:
@@ -242,14 +252,14 @@ class Ledger(WireModel):
     ) -> bool:
         """Add a decision or a fact; False when it stands there already, closed or not. A decision
         of the agent that tells a change closes the one that it names; a model's closes nothing."""
-        if self._counted != len(self.items):
-            self._shapes = {shape(i.text) for i in self.items if i.kind != "constraint"}
-        wanted = shape(text)
-        if wanted in self._shapes:
+        index, wanted = self._index, shape(text)
+        if index.counted != len(self.items):
+            index.shapes = {shape(i.text) for i in self.items if i.kind != "constraint"}
+        if wanted in index.shapes:
             return False
         if by_model and said_already(text, [i for i in self.items if i.kind != "constraint"]):
             return False
-        self._shapes.add(wanted)
+        index.shapes.add(wanted)
         if kind == "decision" and changes(text) and not by_model:
             for item in list(self.items):
                 still = item.kind == "decision" and item.status == "open"
@@ -258,7 +268,7 @@ class Ledger(WireModel):
         item = LedgerItem(id=name, kind=kind, text=text, evidence=[evidence])
         item.origin = "summariser" if by_model else "assistant"
         self.items.append(item)
-        self._counted = len(self.items)
+        index.counted = len(self.items)
         return True
 
     def _call(self, call: ToolCallBlock, result: ToolResultBlock) -> None:
@@ -279,16 +289,17 @@ class Ledger(WireModel):
                 self.skills = [*(s for s in self.skills if s != name), name][-SKILLS:]
 
     def _touch(self, path: str, action: Action, ref: str) -> None:
-        if len(self._paths) != len(self.files):
-            self._paths = [f.path for f in self.files]
+        paths = self._index.paths
+        if len(paths) != len(self.files):
+            paths[:] = [f.path for f in self.files]
         known = Touched(path=path)
-        if path in self._paths:
-            at = self._paths.index(path)
-            del self._paths[at]
+        if path in paths:
+            at = paths.index(path)
+            del paths[at]
             known = self.files.pop(at).model_copy()
         known.ref = ref
         setattr(known, action, getattr(known, action) + 1)
-        self._paths.append(path)
+        paths.append(path)
         self.files.append(known)
 
     def open_lists(self, live: Iterable[Msg]) -> None:

@@ -23,6 +23,10 @@ _NAMED = re.compile(
 )
 _BEARER = re.compile(r"(\b(?:bearer|basic)\s+)([A-Za-z0-9+/=._~-]{16,})", re.IGNORECASE)
 _USERINFO = re.compile(r"([a-z][a-z0-9+.-]*://[^\s/:@]*:)([^\s/@]+)(@)", re.IGNORECASE)
+_TELLING = re.compile(  # a piece of every name above: far quicker to look for
+    "key|secret|token|pass|pwd|credential|authorization|cookie|bearer|basic|密码|口令|密钥|令牌",
+    re.I,
+)
 _PLAIN = re.compile(r"\d{1,12}|[a-z]{1,15}\.?|true|false|null|none", re.IGNORECASE)
 
 
@@ -33,9 +37,12 @@ def _named(match: re.Match[str]) -> str:
 
 def redact(text: str) -> str:
     """``text`` with secrets masked."""
-    text = _USERINFO.sub(rf"\1{MASK}\3", text)
-    text = _NAMED.sub(_named, text)
-    return mask(_BEARER.sub(rf"\1{MASK}", text))
+    if "://" in text:
+        text = _USERINFO.sub(rf"\1{MASK}\3", text)
+    if _TELLING.search(text):
+        text = _NAMED.sub(_named, text)
+        text = _BEARER.sub(rf"\1{MASK}", text)
+    return mask(text)
 
 
 def secrets_in(text: str) -> set[str]:

@@ -78,56 +78,74 @@ def _ends(one: Said, budget: float, count: Count, where: str) -> Said:
     return Said(id=one.id, text=text, whole=False)
 
 
-class _Part(NamedTuple):
-    """A piece of a text, and what it says by itself."""
+NOTHING, BACK, NAMED = 1, 2, 4  # "go on" · takes something back · holds exact words
 
-    text: str
-    shape: str  # what two pieces that say the same have in common
-    worth: float  # exact words, rules, wishes
-    nothing: bool  # "go on"
-    back: bool  # takes something back
-    named: bool  # holds exact words
+
+class _Parts(NamedTuple):
+    """Pieces of a text and what each says by itself, as columns: so many small objects would keep
+    the collector busy."""
+
+    texts: tuple[str, ...]
+    shapes: tuple[str, ...]  # what two pieces that say the same have in common
+    worth: tuple[float, ...]  # exact words, rules, wishes
+    flags: tuple[int, ...]
+
+
+@lru_cache(maxsize=16384)
+def _whole(text: str) -> _Parts:
+    """``text`` as one piece."""
+    return _parts((text,), text)
+
+
+@lru_cache(maxsize=16384)
+def _parted(text: str) -> _Parts:
+    """The sentences of ``text``."""
+    found = [s for part in text.split(GAP) for s in sentences(part)] or [text.strip()]
+    return _parts(tuple(found), text)
+
+
+def _parts(texts: tuple[str, ...], text: str) -> _Parts:
+    """What none of ``texts``, pieces of ``text``, can have is looked for once."""
+    bind, back = may_bind(text), may_take_back(text)
+    wishes, name = _WISH.search(text) is not None, may_name(text)
+    worth: list[float] = []
+    flags: list[int] = []
+    for one in texts:
+        named = len(entities(one)) if name else 0
+        wished = min(len(_WISH.findall(one)), 2) if wishes else 0
+        worth.append(min(named, 4) * 2.0 + (1.5 if bind and binds(one) else 0) + wished)
+        flag = NOTHING if _NOTHING.fullmatch(one.strip()) else 0
+        flag |= BACK if back and takes_back(one) else 0
+        flags.append(flag | (NAMED if named else 0))
+    shapes = [plain(one).casefold() for one in texts]
+    return _Parts(texts, tuple(shapes), tuple(worth), tuple(flags))
 
 
 class _Pieces:
-    """All pieces in order, as columns: so many small objects would keep the collector busy."""
+    """The pieces of all messages, in order."""
 
-    __slots__ = ("at", "parts", "place", "sizes")
+    __slots__ = ("at", "flags", "place", "shapes", "sizes", "texts", "worth")
 
     def __init__(self) -> None:
-        self.parts: list[_Part] = []
+        self.texts: list[str] = []
+        self.shapes: list[str] = []
+        self.worth: list[float] = []
+        self.flags: list[int] = []
         self.sizes: list[float] = []  # tokens
         self.place: list[int] = []  # of the message
         self.at: list[int] = []  # in the message
 
-    def add(self, place: int, parts: Sequence[_Part], sizes: Sequence[float]) -> None:
-        self.parts += parts
+    def add(self, place: int, parts: _Parts, sizes: Sequence[float]) -> range:
+        """Add those of a message; where they stand."""
+        start = len(self.texts)
+        self.texts += parts.texts
+        self.shapes += parts.shapes
+        self.worth += parts.worth
+        self.flags += parts.flags
         self.sizes += sizes
-        self.place += [place] * len(parts)
-        self.at += range(len(parts))
-
-
-@lru_cache(maxsize=16384)
-def _whole(text: str) -> _Part:
-    """``text`` as one piece."""
-    return _part(text, may_bind(text), may_take_back(text), wishes=True)
-
-
-@lru_cache(maxsize=16384)
-def _parted(text: str) -> tuple[_Part, ...]:
-    """The sentences of ``text``. What none of them can have is looked for once."""
-    parts = [s for part in text.split(GAP) for s in sentences(part)] or [text.strip()]
-    bind, back, wishes = may_bind(text), may_take_back(text), _WISH.search(text) is not None
-    return tuple(_part(p, bind, back, wishes=wishes) for p in parts)
-
-
-def _part(text: str, bind: bool, back: bool, *, wishes: bool) -> _Part:
-    named = len(entities(text)) if may_name(text) else 0
-    wished = min(len(_WISH.findall(text)), 2) if wishes else 0
-    worth = min(named, 4) * 2.0 + (1.5 if bind and binds(text) else 0) + wished
-    nothing = _NOTHING.fullmatch(text.strip()) is not None
-    shape = plain(text).casefold()
-    return _Part(text, shape, worth, nothing, back and takes_back(text), named > 0)
+        self.place += [place] * len(sizes)
+        self.at += range(len(sizes))
+        return range(start, len(self.texts))
 
 
 def _chosen(
@@ -138,9 +156,7 @@ def _chosen(
     starts: list[range] = []
     for place, one in enumerate(said):
         if place not in without:
-            start = len(pieces.parts)
-            pieces.add(place, *_pieces(one, count, where))
-            starts.append(range(start, len(pieces.parts)))
+            starts.append(pieces.add(place, *_pieces(one, count, where)))
     scores = _weigh(pieces, len(said))
     # Best first; of the same score the newest message first, its pieces in their order.
     order = [n for own in reversed(starts) for n in own if scores[n] < 0]
@@ -155,7 +171,7 @@ def _chosen(
     pieces_of = Counter(pieces.place)
     for place, own in taken.items():
         one, own = said[place], sorted(own)
-        texts = [pieces.parts[n].text for n in own]
+        texts = [pieces.texts[n] for n in own]
         whole = one.whole and not _pasted(one, count) and len(own) == pieces_of[place]
         whole = whole and len(plain(one.text)) <= sum(len(t) + 2 for t in texts)
         text = one.text if whole else _joined(texts, [pieces.at[n] for n in own])
@@ -171,37 +187,39 @@ def _joined(texts: Sequence[str], places: Sequence[int]) -> str:
     return text.strip()
 
 
-def _pieces(one: Said, count: Count, where: str) -> tuple[Sequence[_Part], Sequence[float]]:
+def _pieces(one: Said, count: Count, where: str) -> tuple[_Parts, Sequence[float]]:
     """The pieces of a message, and their sizes with what sets them apart."""
     size = count(one.text)
     if one.edited or (size <= SHORT and one.whole):
-        return (_whole(one.text),), (size + 2,)
+        return _whole(one.text), (size + 2,)
     if _pasted(one, count):
         short = _ends(one, HEAD_AND_TAIL, count, where)
-        return (_whole(short.text),), (count(short.text) + 2,)
+        return _whole(short.text), (count(short.text) + 2,)
     parts = _parted(one.text)
-    return parts, [count(p.text) + 3 for p in parts]
+    return parts, [count(text) + 3 for text in parts.texts]
 
 
 def _weigh(pieces: _Pieces, messages: int) -> list[float]:
     """Scores below 0, the lowest the best: by what pieces say exactly, then by what they wish;
     later ones a little more. What is said again later, and what was taken back, counts for
     nothing."""
-    shapes = [p.shape for p in pieces.parts]
+    shapes, flags = pieces.shapes, pieces.flags
     often = Counter(shapes)
     last = {shape: n for n, shape in enumerate(shapes)}
     scores = [0.0] * len(shapes)
     later = 0.3 / max(1, messages)
     taken_back: set[str] = set()
     for number in range(len(shapes) - 1, -1, -1):
-        part = pieces.parts[number]
-        if part.nothing or last[part.shape] != number:
+        flag, shape = flags[number], shapes[number]
+        if flag & NOTHING or last[shape] != number:
             continue
-        score = (part.worth + later * pieces.place[number]) / often[part.shape]
-        if part.back:
-            taken_back |= set(entities(part.text))
+        score = (pieces.worth[number] + later * pieces.place[number]) / often[shape]
+        if flag & BACK:
+            taken_back |= set(entities(pieces.texts[number]))
             score += 4
-        elif taken_back and part.named and taken_back.intersection(entities(part.text)):
+        elif (
+            taken_back and flag & NAMED and taken_back.intersection(entities(pieces.texts[number]))
+        ):
             score = 0.0
         scores[number] = -max(score, 0.02) / (1 + pieces.sizes[number] / 200)
     return scores
