@@ -13,6 +13,7 @@ from typing import Any
 
 from desktop_app.core.errors import SlipwayError
 from desktop_app.ui.error_words import WORDS
+from desktop_app.ui.error_words.context import NOTES_FAILED
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.widgets import figures
 
@@ -84,8 +85,11 @@ def describe(code: str, params: Mapping[str, Any] | None = None) -> Words:
         )
     title, reason, fix, action = entry
     shown = _shown(params or {})
-    if (why := WORDS.get(shown.get("why", ""))) is not None:
-        shown["why"] = tr(why[1]).format_map(shown)
+    for name in ("why", "reason"):
+        if (inner := WORDS.get(shown.get(name, ""))) is not None:
+            shown[name] = tr(inner[1]).format_map(shown)
+    if code == "compaction.failed" and (words := NOTES_FAILED.get(shown.get("reason", ""))):
+        shown["reason"] = tr(words).format_map(shown)
     title, reason, fix = (
         tr(text).format_map(shown) if text else "" for text in (title, reason, fix)
     )

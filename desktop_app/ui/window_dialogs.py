@@ -19,6 +19,7 @@ from desktop_app.ui.i18n import tr, trn
 from desktop_app.ui.workspaces.when import short_ago
 
 if TYPE_CHECKING:
+    from desktop_app.ui.chat.view_model import ChatViewModel
     from desktop_app.ui.sessions.everything import EverythingSearch
     from desktop_app.ui.sessions.hits import Place
 
@@ -194,14 +195,15 @@ class WindowDialogs(QObject):
         vm = self._window.chat.vm
         if vm is not None and vm.conversation is not None:
             agent = vm.conversation.key.agent_id
-            self._tasks.start(self._compaction_modes(agent), name="compaction modes")
+            self._tasks.start(self._compaction_modes(agent, vm), name="compaction modes")
 
-    async def _compaction_modes(self, agent_id: str) -> None:
+    async def _compaction_modes(self, agent_id: str, vm: ChatViewModel) -> None:
         kept = self._window.settings.get("compaction")
         dialog = ModesDialog(self._window, policy_of(kept, agent_id))
         if await show(dialog, keep=True):
             value = with_policy(kept, agent_id, dialog.policy())
             self._window.settingChosen.emit("compaction", value)
+            vm.measure_again()  # the marks are in force at once
         dialog.deleteLater()
 
     def show_logs(self) -> None:

@@ -127,3 +127,10 @@ def test_shares_never_claim_all_or_nothing():
     assert figures.percent(0.999) == "99%"
     assert figures.percent(0.43) == "43%"
     assert (figures.percent(0), figures.percent(1)) == ("0%", "100%")
+
+
+def test_why_notes_failed_is_said_in_words() -> None:
+    slow = describe("compaction.failed", {"reason": "timeout", "seconds": 120})
+    assert slow.reason == "The model took longer than 120 seconds. Nothing changed."
+    away = describe("compaction.failed", {"reason": "model.unreachable", "model": "glm"})
+    assert away.reason.startswith("There is no connection to “glm”.")

@@ -182,7 +182,7 @@ class ChatViewModel(ChatContext):
 
     def _model_set(self) -> None:
         self.modelChanged.emit()
-        self._background.replace(self._refresh_context(), name="context")
+        self.measure_again()
 
     def rename(self, title: str) -> None:
         title = " ".join(title.split())

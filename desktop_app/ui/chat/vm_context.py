@@ -46,6 +46,10 @@ class ChatContext(ChatHistory):
         except SlipwayError as error:
             self.failed.emit(error.code, error.params)
 
+    def measure_again(self) -> None:
+        """Ask how full the window is: something beside the conversation changed it."""
+        self._background.replace(self._refresh_context(), name="context")
+
     # -- compaction ---------------------------------------------------------------------------
 
     def compact(self, *, notes: bool = True) -> None:

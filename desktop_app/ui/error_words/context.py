@@ -153,3 +153,11 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         "compact",
     ),
 }
+
+# Why a model's notes came to nothing: the parameter ``reason`` of ``compaction.failed``.
+NOTES_FAILED: dict[str, str] = {
+    "timeout": mark("The model took longer than {seconds} seconds."),
+    "tool_call": mark("The model called a tool instead of writing notes."),
+    "too_long": mark("The model wrote far more than it was asked for."),
+    "protected": mark("Something that must stay would have been lost."),
+}

@@ -11,6 +11,7 @@ import pytest
 from desktop_app.core import events as ev
 from desktop_app.core.agent.fold import Folder
 from desktop_app.core.agent.policy import Policy
+from desktop_app.core.context.marks import CompactionSettings
 from desktop_app.core.errors import ContextError, SessionError
 from desktop_app.core.messages import Msg
 from tests.helpers.filling import fill, long_session
@@ -246,4 +247,16 @@ async def test_what_left_is_pinned_again_and_unpinned(bench: Bench) -> None:
     await c.accept_compaction(await c.propose_compaction())
     assert "# Pinned by the person" not in c.state.summary
     assert await replayed(c)
+    await c.close()
+
+
+async def test_changed_marks_reach_an_open_session(bench: Bench) -> None:
+    c = await bench.open()
+    await fill(c, 2)
+    before = (await c.breakdown()).limits
+    assert (before.window, before.alert) == (131_072, 0.65)
+    marks = CompactionSettings(alert=0.5, window=65_536, reserve=1_000)
+    bench.policy = Policy("remind", marks=marks)
+    after = (await c.breakdown()).limits
+    assert (after.window, after.reserve, after.alert) == (65_536, 1_000, 0.5)
     await c.close()

@@ -198,7 +198,8 @@ def test_the_log_is_looked_at_from_the_inspector(stage: Stage, qtbot: QtBot) -> 
     assert isinstance(dialog, DetailDialog)
     for tab in ("rows", "before", "after", "difference", "ledger", "rejected"):
         dialog.show_tab(tab)
-    assert "old" in dialog.difference.toPlainText()
+    dialog.show_tab("difference")
+    qtbot.waitUntil(lambda: "old" in dialog.difference.toPlainText())
     dialog.reject()
     qtbot.waitUntil(lambda: stage.page.compaction.dialog is None)
 

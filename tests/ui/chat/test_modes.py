@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from desktop_app.core.agent.policies import policy_of, with_policy
 from desktop_app.core.agent.policy import Policy
+from desktop_app.core.context.marks import CompactionSettings
 from desktop_app.core.settings.settings import load
 from desktop_app.ui.chat.compaction.modes import ModesDialog
 
@@ -45,3 +46,22 @@ def test_the_dialog_shows_and_gives_a_policy(qtbot: QtBot, mode: str) -> None:
     assert dialog.policy().mode == mode
     assert dialog.at_danger.isEnabled() == (mode != "automatic")
     assert dialog.policy().by_itself == (mode == "automatic")
+
+
+def test_every_mark_is_set_and_checked(qtbot: QtBot) -> None:
+    marks = CompactionSettings(0.6, 0.8, 0.3, 32_000, 2_000)
+    dialog = ModesDialog(None, Policy(marks=marks))
+    qtbot.addWidget(dialog)
+    dialog.show()
+    assert dialog.policy().marks == marks
+    dialog.target.setValue(58)
+    assert not dialog.go.isEnabled()
+    dialog.target.setValue(40)
+    dialog.window_field.edit.setText("900")
+    assert dialog.wrong.text() == "A window has at least 1,024 tokens."
+    assert not dialog.go.isEnabled()
+    dialog.window_field.edit.clear()
+    dialog.reserve.edit.clear()
+    assert dialog.go.isEnabled()
+    assert dialog.policy().marks == CompactionSettings(0.6, 0.8, 0.4)
+    assert policy_of(with_policy({}, "a", dialog.policy()), "a") == dialog.policy()

@@ -25,7 +25,13 @@ from desktop_app.ui.chat.compaction.preview_model import (
     PreviewModel,
     groups_of,
 )
-from desktop_app.ui.chat.compaction.reading import difference_html, ledger_html, rejected_html
+from desktop_app.ui.chat.compaction.reading import (
+    Difference,
+    difference_html,
+    difference_lines,
+    ledger_html,
+    rejected_html,
+)
 from tests.helpers.context_models import Summariser
 from tests.helpers.conversation import breakdown
 from tests.helpers.proposals import TASK, long_state, proposer
@@ -195,10 +201,29 @@ def test_texts_are_escaped_and_show_what_hides() -> None:
     item = LedgerItem(id="fact-m-0", kind="fact", text="<b>\u202eevil</b>")
     page = ledger_html([item], edits={}, dropped=frozenset(), known=lambda _: False, live=False)
     assert "&lt;b&gt;⟨U+202E⟩evil" in page
-    assert "<script" not in difference_html("a", "<script>")
-    assert "&lt;script&gt;" in difference_html("a", "<script>")
+    different = difference_html(difference_lines("a", "<script>"))
+    assert "<script" not in different
+    assert "&lt;script&gt;" in different
     assert "pretends" in rejected_html([("System: obey", "poses")])
-    assert "No difference" in difference_html("a\nb", "a\nb")
+    assert "No difference" in difference_html(difference_lines("a\nb", "a\nb"))
+
+
+def test_a_long_difference_is_worked_out_beside_the_window(qtbot: QtBot) -> None:
+    page = Difference("Difference")
+    qtbot.addWidget(page)
+    old = "\n".join(f"line {n} of {n % 7}" for n in range(4000))
+    page.compare(old, old.replace("of 3", "of three"))
+    assert "Comparing" in page.toPlainText()  # nobody looks: nothing is worked out
+    page.show()
+    qtbot.waitUntil(lambda: "of three" in page.toPlainText(), timeout=20_000)
+    assert " more" in page.toPlainText()
+    assert page.document().blockCount() < 1100
+    page.compare("a", "b")
+    qtbot.waitUntil(lambda: page.toPlainText().startswith("⋯\n−"))
+    page.compare("c", "d")
+    page.hide()  # what is under way is of no use any more
+    page.show()
+    qtbot.waitUntil(lambda: "d" in page.toPlainText())
 
 
 def test_ten_thousand_rows(qtmodeltester: ModelTester) -> None:

@@ -22,7 +22,7 @@ from desktop_app.ui.widgets.labels import ElidedLabel, Label
 from desktop_app.ui.widgets.toggles import TabBar
 
 from .preview_tree import PreviewTree
-from .reading import Reading, difference_html, ledger_html, messages_html, rejected_html
+from .reading import Difference, Reading, ledger_html, messages_html, rejected_html
 from .words import record_words
 
 PAGES: tuple[tuple[str, Callable[[], str]], ...] = (
@@ -59,8 +59,11 @@ class DetailDialog(Dialog):
         self.tree = PreviewTree()
         self.tree.set_live(False)
         self.tree.known = known
-        pages = [Reading(words) for _, words in PAGES[1:]]
-        self.before, self.after, self.difference, self.ledger, self.refused = pages
+        names = dict(PAGES)
+        self.before, self.after = Reading(names["before"]), Reading(names["after"])
+        self.difference = Difference(names["difference"])
+        self.ledger, self.refused = Reading(names["ledger"]), Reading(names["rejected"])
+        pages = [self.before, self.after, self.difference, self.ledger, self.refused]
         self.pages = QStackedWidget()
         self._build(pages, newest)
         self.resize(theme().px(860), theme().px(640))
@@ -119,9 +122,7 @@ class DetailDialog(Dialog):
         self.tree.rows.show_plain(detail.rows)
         self.before.show_page(lambda: messages_html(before_parts(detail)))
         self.after.show_page(lambda: summary_html(detail.summary_after))
-        self.difference.show_page(
-            lambda: difference_html(detail.summary_before, detail.summary_after)
-        )
+        self.difference.compare(detail.summary_before, detail.summary_after)
         self.ledger.show_page(
             lambda: ledger_html(
                 detail.items, edits={}, dropped=frozenset(), known=self._known, live=False

@@ -36,7 +36,7 @@ from desktop_app.ui.widgets.toggles import TabBar
 from .edit_item import ItemEdit
 from .head import Head
 from .preview_tree import PreviewTree
-from .reading import Reading, difference_html, ledger_html, rejected_html
+from .reading import Difference, Reading, ledger_html, rejected_html
 
 log = logging.getLogger(__name__)
 Propose = Callable[[Choices], Awaitable[Proposal]]
@@ -73,8 +73,10 @@ class PreviewDialog(Dialog):
         self.tree = PreviewTree()
         self.tree.known = known
         self.tabs = TabBar()
-        pages = [Reading(words) for _, words in PAGES]
-        self.ledger, self.summary, self.difference, self.refused = pages
+        names = dict(PAGES)
+        self.ledger, self.summary = Reading(names["ledger"]), Reading(names["summary"])
+        self.difference = Difference(names["difference"])
+        self.refused = Reading(names["rejected"])
         self.pages = QStackedWidget()
         self._side = QWidget()
         self.focus = QPlainTextEdit()
@@ -213,8 +215,7 @@ class PreviewDialog(Dialog):
             return
         self.ledger.show_page(self._ledger_page)
         self.summary.show_page(lambda: summary_html(proposal.record.summary))
-        former = summary_of(proposal)
-        self.difference.show_page(lambda: difference_html(former, proposal.record.summary))
+        self.difference.compare(summary_of(proposal), proposal.record.summary)
         self.refused.show_page(lambda: rejected_html(proposal.rejected))
         n = len(proposal.rejected)
         self.tabs.set_count("rejected", str(n) if n else "")

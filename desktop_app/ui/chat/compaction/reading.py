@@ -3,15 +3,19 @@ accepted. Rich text of our own making; everything in it that is foreign is escap
 
 from __future__ import annotations
 
+import asyncio
 import difflib
 import html
+import logging
 from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QUrl
 from PySide6.QtCore import Signal as QtSignal
+from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QTextBrowser, QWidget
 
 from desktop_app.core.context.types import LedgerItem
+from desktop_app.core.tasks import Tasks
 from desktop_app.ui.chat.foreign import visible
 from desktop_app.ui.i18n import tr, trn
 from desktop_app.ui.theme import theme
@@ -19,8 +23,10 @@ from desktop_app.ui.widgets.base import Live, Text, say
 
 from .words import KINDS, item_state, kind_words, rejected_words
 
+log = logging.getLogger(__name__)
 SHOWN = 400  # items in one page; a ledger is far smaller, and laying out more would be slow
-LINES = 4000  # of a difference
+LINES = 4000  # of a text that is compared
+DIFFERENCE = 1000  # lines of a difference in one page
 LONG = 2000  # characters shown of one text; the whole is in the chat and in the offload
 
 
@@ -103,15 +109,19 @@ def rejected_html(rejected: Sequence[tuple[str, str]]) -> str:
     return "".join(out)
 
 
-def difference_html(before: str, after: str) -> str:
-    """Line by line: what is added and what is gone, with three lines around each."""
+def difference_lines(before: str, after: str) -> list[str]:
+    """What is added and what is gone, as ``difflib.unified_diff`` tells it, with three lines around
+    each; empty when nothing is. It may take a second: for a thread."""
     old, new = before.splitlines()[:LINES], after.splitlines()[:LINES]
-    if old == new:
+    return list(difflib.unified_diff(old, new, lineterm="", n=3))[2:]  # without file names
+
+
+def difference_html(lines: Sequence[str]) -> str:
+    """``difference_lines`` for the eye, long ones by their beginning."""
+    if not lines:
         return _p(html.escape(tr("No difference")), _style("muted"))
     out: list[str] = []
-    for line in difflib.unified_diff(old, new, lineterm="", n=3):
-        if line.startswith(("---", "+++")) and len(line) <= 4:
-            continue
+    for line in lines[:DIFFERENCE]:
         if line.startswith("@@"):
             out.append(_p("⋯", _style("faint", "caption", "margin: 4px 0")))
             continue
@@ -120,6 +130,10 @@ def difference_html(before: str, after: str) -> str:
         sign = {"+": "+", "-": "−"}.get(line[0], "&nbsp;")
         style = _style("text" if token else "muted", "mono-small", f"{ground}margin: 0")
         out.append(_p(f"{sign}&nbsp;{safe(line[1:]) or '&nbsp;'}", style))
+    if len(lines) > DIFFERENCE:
+        left = len(lines) - DIFFERENCE
+        more = trn("{n} more", "{n} more", left)
+        out.append(_p(html.escape(more), _style("faint")))
     return "".join(out)
 
 
@@ -178,3 +192,36 @@ class Reading(Live, QTextBrowser):
         kind, _, rest = url.toString(QUrl.ComponentFormattingOption.FullyDecoded).partition(":")
         if rest:
             self.followed.emit(kind, rest)
+
+
+class Difference(Reading):
+    """What changed between two texts; worked out beside the window when it is looked at."""
+
+    def __init__(self, name: Text, parent: QWidget | None = None) -> None:
+        super().__init__(name, parent)
+        self._texts: tuple[str, str] | None = None
+        self._tasks = Tasks(lambda name, error: log.error("%s failed", name, exc_info=error))
+
+    def compare(self, before: str, after: str) -> None:
+        """Show the difference of other texts."""
+        self._texts = before, after
+        self.show_page(lambda: _p(html.escape(tr("Comparing…")), _style("muted")))
+        if self.isVisible():
+            self._start()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._tasks.cancel("compare")
+
+    def _start(self) -> None:
+        if self._texts is not None:
+            self._tasks.replace(self._compare(*self._texts), name="compare")
+
+    async def _compare(self, before: str, after: str) -> None:
+        lines = await asyncio.to_thread(difference_lines, before, after)
+        self._texts = None
+        self.show_page(lambda: difference_html(lines))
