@@ -1,7 +1,7 @@
 """One step of the loop, reason and act with Read: processor and wall time, beside the peer.
 
 A model in the process asks for the same Read in every step. Ours is journalled as always (each step
-is four synced transactions), with the real tool in a real folder; the baseline is AgentScope's own
+is three synced transactions), with the real tool in a real folder; the baseline is AgentScope's own
 agent with its LocalWorkspace's tools, which saves nothing before the end. Processor time is that of
 all threads.
 """

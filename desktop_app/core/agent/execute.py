@@ -46,6 +46,7 @@ class Executor:
         self.emit = emit
         self._tasks = tasks
         self._commit = asyncio.Lock()
+        self._started: set[str] = set()  # of the newest batch
 
     def op(self, plan: Planned, state: OpState) -> OpUpdate:
         attempt = self.log.now.attempts.get(plan.op_id, 1)
@@ -58,9 +59,10 @@ class Executor:
         """Run a batch together. ``allowance`` is what the results of the step may bring, where it
         is not this batch alone. A cancellation leaves the results that are there."""
         live = [p for p in batch if p.outcome is None]
-        if live:
+        if intents := [self.op(p, "intent") for p in live if not self.toolbox.harmless(p)]:
             # One commit for the batch's intents, synced before any tool body starts.
-            await self.log.append(ops=[self.op(p, "intent") for p in live], draft=None)
+            await self.log.append(ops=intents, draft=None)
+        self._started = {p.op_id for p in live}
         for plan in batch:
             if plan.by != "person" and plan.outcome is None:
                 self.emit(ev.ApprovalDecided(reply_id, plan.op_id, True, plan.by))
@@ -169,7 +171,9 @@ class Executor:
         known = {o.op_id: o for o in await self.log.journal.operations()}
         for call in calls:
             op_id = op_of(call)
-            started = op_id in known and known[op_id].state == "intent"
+            started = op_id in self._started
+            if op_id in known:
+                started = started or known[op_id].state == "intent"
             effect = known[op_id].effect if op_id in known else "read"
             text = open_text(started, effect)
             block = result_block(call, text, "interrupted")

@@ -16,6 +16,7 @@ from desktop_app.core.events import Approval, Effect
 from desktop_app.core.messages import ToolCallBlock
 from desktop_app.core.models.base import ToolSchema
 from desktop_app.core.tools.base import ExternalTool, Tool, ToolContext, ToolOutcome, Verdict
+from desktop_app.core.tools.plain import PlainTool
 
 from .assembly import parse_arguments
 from .finding import op_of
@@ -174,6 +175,12 @@ class Toolbox:
         if planned.fate == "answered":
             return True
         return internal(tool) and tool.concurrency_safe(planned.args)
+
+    def harmless(self, planned: Planned) -> bool:
+        """Whether a restart may do the call again as if it had never begun: one of our own tools,
+        which only reads, and which nobody was asked about. Its beginning need not be on disk."""
+        tool = self.tools.get(planned.call.name)
+        return planned.effect == "read" and planned.by != "person" and isinstance(tool, PlainTool)
 
     async def run(self, planned: Planned) -> tuple[ToolOutcome, float]:
         """Run one call; failures become outcomes, cancellation passes through. Seconds returned."""

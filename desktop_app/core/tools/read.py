@@ -200,10 +200,7 @@ async def head_of(ctx: ToolContext, path: str, length: int = textfile.SNIFF) -> 
 
 def _small(data: bytes, first: int, count: int) -> tuple[Window, Encoding]:
     encoding = textfile.sniff(data)
-    window = Window(encoding, first, count)
-    window.feed(data[len(encoding.bom) :])
-    window.close()
-    return window, encoding
+    return Window.of(data[len(encoding.bom) :], encoding, first, count), encoding
 
 
 def _outcome(

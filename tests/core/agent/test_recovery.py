@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -146,5 +147,45 @@ async def test_a_granted_call_is_not_asked_for_again_after_a_restart(tmp_path: P
     events = await collect(c.go_on())
     assert not of(events, ev.ApprovalRequested)
     assert (b.folder / "b.txt").read_text() == "x"
+    await c.close()
+    await b.close()
+
+
+async def test_a_read_that_nobody_was_asked_about_begins_without_a_commit(tmp_path: Path) -> None:
+    b = bench(
+        tmp_path,
+        MemoryJournalStore(),
+        [Call("Read", {"file_path": "a.txt"}), Call("TaskCreate", {"subject": "s"})],
+        [Say("ok")],
+        [Say("t")],
+    )
+    c = await b.open()
+    await collect(c.send("go"))
+    read, task = await c.log.journal.operations()
+    assert (read.tool, read.state, read.effect, read.intent_seq) == ("Read", "done", "read", None)
+    assert (task.tool, task.state) == ("TaskCreate", "done")
+    assert task.intent_seq is not None
+    await c.close()
+    await b.close()
+
+
+async def test_a_read_that_is_stopped_is_told_as_stopped(tmp_path: Path) -> None:
+    """Its beginning is in no journal, and the model still hears that it had begun."""
+    b = bench(tmp_path, MemoryJournalStore(), [Call("Read", {"file_path": "a.txt"})])
+    c = await b.open()
+    backend = c._setting.workspace.get_backend()
+    reading, never = asyncio.Event(), asyncio.Event()
+
+    async def look(*_args: object, **_options: object) -> None:
+        reading.set()
+        await never.wait()
+
+    backend.look = look  # a disk that does not answer
+    run = asyncio.ensure_future(collect(c.send("go")))
+    await reading.wait()
+    await c.stop()
+    await run
+    result = c.state.context[-1].tool_results()[0]
+    assert (result.state, "the call was stopped" in result.text()) == ("interrupted", True)
     await c.close()
     await b.close()

@@ -17,7 +17,7 @@ from desktop_app.core.errors import ToolFailure
 from desktop_app.core.messages import Base64Source
 from desktop_app.core.tools.base import ToolContext
 from desktop_app.core.tools.read import Read
-from desktop_app.core.tools.textfile import UTF8, lines_of
+from desktop_app.core.tools.textfile import UTF8, Encoding, lines_of
 from desktop_app.core.tools.window import Window
 from desktop_app.core.workspaces.local import LocalBackend
 from tests.helpers.backends import RemoteLikeBackend
@@ -201,3 +201,21 @@ async def test_a_small_file_is_one_question_for_check_and_one_for_run(folder: Pa
         assert backend.calls == ["realpaths", "look"]
     finally:
         await backend.close()
+
+
+@given(
+    st.lists(st.sampled_from([b"a", b"\xe4", b"\n", b"\r", b"\r\n", b"\0", b"x" * 8_001])),
+    st.integers(0, 6),
+    st.integers(1, 4),
+    st.sampled_from(["utf-8", "latin-1", "utf-16-le"]),
+)
+def test_a_whole_file_gives_what_its_pieces_give(
+    pieces: list[bytes], first: int, count: int, name: str
+) -> None:
+    fed = Window(Encoding(name), first, count)
+    for piece in pieces:
+        fed.feed(piece)
+    fed.close()
+    window = Window.of(b"".join(pieces), Encoding(name), first, count)
+    assert window.lines() == fed.lines()
+    assert (window.total, window.complete, window.kept) == (fed.total, True, fed.kept)
