@@ -2,46 +2,20 @@
 
 from __future__ import annotations
 
-import unicodedata
 from typing import Literal
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QResizeEvent, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QSizePolicy, QTextEdit, QWidget
 
+from desktop_app.ui.files.visible import visible
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets.base import Live, Text, say
 from desktop_app.ui.widgets.painting import box
 
 # What looks like nothing or like something else: format characters, controls, odd spaces, private
 # use, lone surrogates. A line end is a line end; a tab is shown as one.
-_HIDDEN = {"Cf", "Cc", "Co", "Cs", "Cn", "Zl", "Zp"}
-_PLAIN_SPACES = {" ", "　"}  # the second is the ordinary space of Chinese text
 MAX_MARKS = 500
-
-
-def visible(text: str) -> tuple[str, list[tuple[int, int]]]:
-    """``text`` with every character that could hide something made a visible mark, and where the
-    marks are (start, end). ``⇥`` stands for a tab, ``⟨U+202E⟩`` for anything else."""
-    if text.isascii() and text.isprintable():
-        return text, []
-    out: list[str] = []
-    marks: list[tuple[int, int]] = []
-    at = 0
-    for char in text.replace("\r\n", "\n"):
-        kind = unicodedata.category(char)
-        if char == "\n" or (
-            kind not in _HIDDEN and (kind != "Zs" or char in _PLAIN_SPACES) and char != "\u115f"
-        ):
-            out.append(char)
-            at += 1 if ord(char) < 0x10000 else 2  # Qt counts UTF-16 units
-            continue
-        mark = "⇥" if char == "\t" else f"⟨U+{ord(char):04X}⟩"
-        if char != "\t":
-            marks.append((at, at + len(mark)))
-        out.append(mark)
-        at += len(mark)
-    return "".join(out), marks
 
 
 class ForeignText(Live, QPlainTextEdit):

@@ -56,6 +56,7 @@ class Detail(QWidget):
         self.facts = QHBoxLayout()
         self.facts.setContentsMargins(px(16), px(2), px(16), px(8))
         self.facts.setSpacing(px(32))
+        self.facts.addStretch(1)
         column.addLayout(self.facts)
         self._facts: list[tuple[Label, ElidedLabel]] = []
         self._notice: NoticeCard | None = None
@@ -205,9 +206,7 @@ class Detail(QWidget):
             holder.addWidget(pair[0])
             holder.addWidget(pair[1])
             self._facts.append(pair)
-            self.facts.addLayout(holder)
-        if self.facts.count() == len(self._facts):
-            self.facts.addStretch(1)
+            self.facts.insertLayout(len(self._facts) - 1, holder)  # before the stretch
         for place, (name, value) in enumerate(self._facts):
             shown = place < len(facts)
             name.setVisible(shown)

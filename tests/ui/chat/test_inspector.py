@@ -24,11 +24,12 @@ from desktop_app.ui.chat.gauges import (
     usage_of,
 )
 from desktop_app.ui.chat.inspector.context_parts import legend
-from desktop_app.ui.chat.inspector.files_model import FilesModel
-from desktop_app.ui.chat.inspector.files_panel import FilesPanel, preview_text
+from desktop_app.ui.chat.inspector.files_panel import FilesPanel
 from desktop_app.ui.chat.inspector.tools_panel import ToolsPanel
 from desktop_app.ui.chat.sources import ChatSources, SkillEntry, ToolEntry, tool_entries
 from desktop_app.ui.chat.summary_text import summary_html
+from desktop_app.ui.files.model import FilesModel
+from desktop_app.ui.files.preview import preview_text
 from desktop_app.ui.widgets.rows import Role
 from tests.helpers.conversation import breakdown
 

@@ -27,10 +27,11 @@ from desktop_app.core.errors import SlipwayError
 from desktop_app.core.tasks import Tasks
 from desktop_app.core.workspaces.backend import Backend, FileInfo
 from desktop_app.ui.chat import figures
-from desktop_app.ui.chat.foreign import visible
 from desktop_app.ui.chat.sources import ChatSources
 from desktop_app.ui.chat.view_model import ChatViewModel
 from desktop_app.ui.errors import describe
+from desktop_app.ui.files.model import FilesModel, InfoRole, PathRole
+from desktop_app.ui.files.preview import preview_text, read_start
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets.base import Live
@@ -40,40 +41,8 @@ from desktop_app.ui.widgets.labels import ElidedLabel, Label
 from desktop_app.ui.widgets.rows import RowDelegate
 from desktop_app.ui.widgets.tree import Tree
 
-from .files_model import FilesModel, InfoRole, PathRole
-
-PREVIEW_BYTES = 64 << 10
-PREVIEW_LINE = 4000  # a longer line is cut: one line of 500 MB must not be laid out
 _SOON_MS = 400
 log = logging.getLogger(__name__)
-
-
-def preview_text(data: bytes, size: int) -> str | None:
-    """The beginning of a file as text; None when it is binary."""
-    if b"\0" in data[:8192]:
-        return None
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        text = data.decode("utf-16", "replace")
-    else:
-        text = data.decode("utf-8", "replace").removeprefix("\ufeff")
-    lines = [
-        line if len(line) <= PREVIEW_LINE else line[:PREVIEW_LINE] + "…"
-        for line in text.splitlines()
-    ]
-    shown = visible("\n".join(lines).replace("\t", "    "))[0]
-    if size > len(data):
-        shown += f"\n[{tr('{size} more', size=figures.size(size - len(data)))}]"
-    return shown
-
-
-async def read_start(backend: Backend, path: str, size: int) -> bytes:
-    """The first ``PREVIEW_BYTES`` of a file."""
-    data = b""
-    async for piece in backend.read(path, length=min(size, PREVIEW_BYTES) or PREVIEW_BYTES):
-        data += piece
-        if len(data) >= PREVIEW_BYTES:
-            break
-    return data[:PREVIEW_BYTES]
 
 
 class FilesPanel(Live, QWidget):

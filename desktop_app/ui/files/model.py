@@ -19,8 +19,8 @@ from PySide6.QtCore import (
 from desktop_app.core.errors import SlipwayError
 from desktop_app.core.tasks import Tasks
 from desktop_app.core.workspaces.backend import Backend, FileInfo
-from desktop_app.ui.chat import figures
 from desktop_app.ui.i18n import tr
+from desktop_app.ui.widgets import figures
 from desktop_app.ui.widgets.rows import Role
 
 Index = QModelIndex | QPersistentModelIndex

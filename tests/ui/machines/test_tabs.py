@@ -1,0 +1,127 @@
+"""Files, log and settings of one workspace on the page."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QModelIndex
+
+from desktop_app.core.service import Slipway
+from desktop_app.core.workspaces.docker.spec import DockerSpec
+from desktop_app.ui.machines.docker_form import DockerForm
+from desktop_app.ui.machines.page import MachinesPage
+from desktop_app.ui.widgets import ConfirmDialog
+from tests.helpers.docker import base_image, engine_or_skip
+
+from .test_page import click, dialog_of, page, start, words  # noqa: F401
+
+Run = Callable[..., Any]
+
+
+def names(tab: Any) -> list[str]:
+    model = tab.model
+    if model.canFetchMore(QModelIndex()):
+        model.fetchMore(QModelIndex())
+    return [model.index(row, 0).data() for row in range(model.rowCount())]
+
+
+def pick(qtbot: Any, tab: Any, name: str) -> None:
+    qtbot.waitUntil(lambda: name in names(tab), timeout=10_000)
+    tab.tree.setCurrentIndex(tab.model.index(names(tab).index(name), 0))
+
+
+def test_files_are_looked_into_uploaded_and_downloaded(
+    qtbot: Any,
+    page: MachinesPage,  # noqa: F811
+    service: Slipway,
+    run: Run,
+    tmp_path: Path,
+) -> None:
+    place = tmp_path / "ws"
+    place.mkdir()
+    (place / "notes.md").write_text("the harbour opens in May\n")
+    run(service.add_folder(str(place), trusted=True))
+    start(qtbot, page)
+    qtbot.waitUntil(lambda: page.detail.row is not None)
+    page.detail.show_tab("files")
+    tab = page.files
+    pick(qtbot, tab, "notes.md")
+    qtbot.waitUntil(lambda: "harbour" in tab.text.toPlainText())
+    target = tmp_path / "copy.md"
+    tab.download(target)
+    qtbot.waitUntil(target.exists)
+    assert target.read_text() == "the harbour opens in May\n"
+    new = tmp_path / "new.txt"
+    new.write_text("hello")
+    tab.upload([new])
+    qtbot.waitUntil(lambda: (place / "new.txt").exists())
+    qtbot.waitUntil(lambda: "new.txt" in names(tab))
+    other = tmp_path / "up" / "notes.md"
+    other.parent.mkdir()
+    other.write_text("other words")
+    tab.upload([other])
+    dialog = dialog_of(qtbot, ConfirmDialog)
+    assert "Its content would be lost" in words(dialog)
+    click(dialog.cancel)
+    qtbot.waitUntil(lambda: len(tab._tasks) == 0)
+    assert "harbour" in (place / "notes.md").read_text(), "nothing is replaced silently"
+    tab.upload([other])
+    click(dialog_of(qtbot, ConfirmDialog).go)
+    qtbot.waitUntil(lambda: (place / "notes.md").read_text() == "other words")
+
+
+def test_a_docker_container_shows_files_log_and_settings(
+    qtbot: Any,
+    page: MachinesPage,  # noqa: F811
+    service: Slipway,
+    run: Run,
+    tmp_path: Path,
+) -> None:
+    run(engine_or_skip().close())
+    info = run(service.machines.create("a box", DockerSpec(base_image=base_image(), network=False)))
+    start(qtbot, page)
+    qtbot.waitUntil(lambda: page.detail.row is not None)
+    page.detail.show_tab("files")
+    assert page.files.stopped.isVisible(), "looking starts nothing"
+    page.files.stopped.action.emit("start")
+    qtbot.waitUntil(lambda: page.files.tree.isVisible(), timeout=60_000)
+    source = tmp_path / "data.csv"
+    source.write_bytes(b"a,b\n1,2\n" * 200_000)
+    page.files.upload([source])
+    qtbot.waitUntil(lambda: "data.csv" in names(page.files), timeout=20_000)
+    pick(qtbot, page.files, "data.csv")
+    qtbot.waitUntil(lambda: page.files.text.toPlainText().startswith("a,b"), timeout=10_000)
+    target = tmp_path / "back.csv"
+    page.files.download(target)
+    qtbot.waitUntil(lambda: target.exists(), timeout=20_000)
+    assert target.read_bytes() == source.read_bytes()
+    (container,) = _containers(info.id)
+    page.detail.show_tab("logs")
+    say = "echo the pump is on > /proc/1/fd/1"
+    subprocess.run(["docker", "exec", container, "sh", "-c", say], check=True, timeout=30)
+    qtbot.waitUntil(lambda: "the pump is on" in page.logs.text.toPlainText(), timeout=15_000)
+    page.detail.show_tab("settings")
+    form = page.settings.form
+    assert isinstance(form, DockerForm)
+    form.memory.set_value("1024")
+    click(page.settings.rebuild)
+    dialog = dialog_of(qtbot, ConfirmDialog)
+    assert "files that are only in it" in words(dialog)
+    click(dialog.go)
+    qtbot.waitUntil(lambda: _containers(info.id) not in ([], [container]), timeout=60_000)
+    row = service.manager.cached(info.id)
+    assert row is not None
+    qtbot.waitUntil(lambda: not page.vm.busy(info.id), timeout=30_000)
+    kept = run(service.db.workspace(info.id)).config["docker"]
+    assert kept["memory"] == 1024
+
+
+def _containers(workspace_id: str) -> list[str]:
+    wanted = f"label=slipway.workspace={workspace_id}"
+    done = subprocess.run(
+        ["docker", "ps", "-aq", "--filter", wanted], capture_output=True, text=True, timeout=30
+    )
+    return done.stdout.split()
