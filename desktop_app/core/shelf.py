@@ -30,9 +30,12 @@ from .secrets import Secrets
 from .sessions.appdb import AppDb, WorkspaceRow
 from .sessions.base import SessionKey
 from .sessions.index import Index, SessionRow
+from .workspaces import migrate as moving
 from .workspaces.base import Generation, WorkspaceInfo
+from .workspaces.in_use import who_uses
 from .workspaces.local_workspace import LocalWorkspace
 from .workspaces.manager import WorkspaceManager
+from .workspaces.mcp_file import Pair
 from .workspaces.remote.managed import ManagedWorkspace, Progress
 
 log = logging.getLogger(__name__)
@@ -184,6 +187,53 @@ class Shelf:
                 self.tell(WorkspacesChanged(workspace_id))
 
         workspace.watch_progress(heard)
+
+    async def migration(self, workspace_id: str) -> moving.Plan:
+        """What moving a workspace of an older layout to the newest would do. WorkspaceError
+        ``migrate.*``; that of ``in_use`` while another program may be using it;
+        ``migrate.running`` while an agent of ours works in it."""
+        workspace = await self.workspace(workspace_id)
+        await self._require_alone(workspace)
+        layout = workspace.layout
+        return await asyncio.to_thread(moving.plan, layout.root, layout.generation)
+
+    async def _require_alone(self, workspace: LocalWorkspace) -> None:
+        info = workspace.info
+        if info.state != "ready":
+            workspace.check_free()
+            raise WorkspaceError("workspace.readonly", retryable=True, path=info.folder)
+        if info.backend != "local":
+            raise WorkspaceError("migrate.not_here", path=info.folder)
+        for key, state in self._live.items():
+            if state == "running" and await self._belongs(key, info.id):
+                raise WorkspaceError("migrate.running", retryable=True, path=info.folder)
+        left = max(workspace.left_ns, await workspace.left())
+        use = await asyncio.to_thread(who_uses, workspace.layout.root, left)
+        if use is not None:
+            raise WorkspaceError(use.code, retryable=True, path=info.folder, **use.params())
+
+    async def _belongs(self, key: SessionKey, workspace_id: str) -> bool:
+        try:
+            return (await self.db.placement(key)).workspace_id == workspace_id
+        except KeyError:
+            return False
+
+    async def migrate(
+        self,
+        made: moving.Plan,
+        workspace_id: str,
+        pairs: Sequence[Pair],
+        progress: moving.Progress | None = None,
+    ) -> str:
+        """Do what ``made`` says; the backup's path. ``progress`` is called in a thread."""
+        workspace = await self.workspace(workspace_id)
+        await self._require_alone(workspace)
+        backup = await asyncio.to_thread(moving.migrate, made, pairs, progress)
+        workspace.wrote()
+        await workspace.refresh()
+        await self.leave(workspace_id)
+        self.tell(WorkspacesChanged(workspace_id))
+        return backup
 
     async def _workspace(self, row: WorkspaceRow) -> LocalWorkspace:
         return await self.manager.get_workspace(row.id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -19,6 +20,8 @@ from .layout import OWN, OWN_GENERATION, Layout, detect
 from .local import LocalBackend
 from .offload import Files
 from .paths import join
+
+log = logging.getLogger(__name__)
 
 State = Literal[
     "ready", "missing", "unreadable", "readonly", "stopped", "paused", "starting", "error"
@@ -103,9 +106,18 @@ class OpenedFolder:
             params = {key: value for key, value in self._params.items() if key != "code"}
             raise WorkspaceError(self._params["code"], retryable=True, **params)
 
+    @property
+    def left_ns(self) -> int:
+        """The newest change in it when we closed it last, in nanoseconds: ours."""
+        return self._left_ns
+
     def set_left(self, left_ns: int) -> None:
-        """The newest change in it when we closed it last, from ``left``: what is ours."""
+        """See ``left_ns``; the value is from ``left``."""
         self._left_ns = left_ns
+
+    def wrote(self) -> None:
+        """Something was written in it on our behalf, beside its own methods."""
+        self._wrote = True
 
     async def left(self) -> int:
         """The newest change in it now, in nanoseconds; 0 when we wrote nothing since it was
@@ -137,6 +149,7 @@ class OpenedFolder:
                 if not readable:
                     self._set("unreadable", code="file.denied")
                     return self.info
+                await self._finish_migration()
                 layout = await detect(self._backend, self._folder)
             except WorkspaceError as error:
                 self._set_error(error)
@@ -149,6 +162,23 @@ class OpenedFolder:
             else:
                 self._set("ready" if writable else "readonly")
             return self.info
+
+    async def _finish_migration(self) -> None:
+        """A move to the newer layout that was decided here, and stopped by a kill, is ended."""
+        if not self._trusted or self._backend.kind != "local":
+            return
+
+        def work() -> None:
+            from .migrate import finish, unfinished
+
+            for root in (self._folder, join(self._folder, OWN)):
+                if unfinished(root):
+                    finish(root)
+
+        try:
+            await asyncio.to_thread(work)
+        except (OSError, ValueError, WorkspaceError) as error:
+            log.warning("a move to the newer layout cannot be ended: %r", error)
 
     async def _used_by_others(self, layout: Layout) -> Use | None:
         """Asked until nobody does; from then on what changes may be our own doing."""

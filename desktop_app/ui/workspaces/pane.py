@@ -7,6 +7,7 @@ from PySide6.QtGui import QDesktopServices, QKeyEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
 
 from desktop_app.core.catalog import SessionSummary, WorkspaceSummary
+from desktop_app.core.errors import SlipwayError
 from desktop_app.core.sessions.base import SessionKey
 from desktop_app.core.shelf import FolderReport
 from desktop_app.core.tasks import Tasks
@@ -27,6 +28,7 @@ from desktop_app.ui.widgets import (
 )
 from desktop_app.ui.widgets.base import Live
 
+from .migrate_dialog import MigrateDialog
 from .tree_view import WorkspaceTree
 from .view_model import WorkspacesViewModel
 
@@ -227,6 +229,10 @@ class WorkspacesPane(Live, QWidget):
             trust.triggered.connect(
                 lambda: self._tasks.start(self._review_trust(ws), name="review trust")
             )
+        if info.generation != "C" and info.backend == "local" and info.trusted:
+            move = menu.addAction(icon("package-open"), tr("Move to the newer layout…"))
+            move.triggered.connect(lambda: self._tasks.start(self.migrate(ws), name="migrate"))
+            move.setEnabled(info.state in ("ready", "readonly"))
         menu.addSeparator()
         menu.addAction(icon("pencil"), tr("Rename…"), lambda: self.rename(ws))
         menu.addAction(icon("x"), tr("Forget…"), lambda: self.remove(ws))
@@ -321,6 +327,28 @@ class WorkspacesPane(Live, QWidget):
         )
         if await show(dialog):
             self.model.forget_workspace(ws.info.id)
+
+    async def migrate(self, ws: WorkspaceSummary) -> None:
+        """Ask, then move a workspace of an older layout; the toast leads to the copy."""
+        service, workspace_id = self.model.service, ws.info.id
+        try:
+            plan = await service.migration(workspace_id)
+        except SlipwayError as error:
+            self.model.failed.emit(error)
+            return
+        dialog = MigrateDialog(
+            self.window(),
+            name=ws.info.name,
+            plan=plan,
+            work=lambda pairs, progress: service.migrate(plan, workspace_id, pairs, progress),
+            tasks=self._tasks,
+        )
+        if await show(dialog):
+            self.toast.emit(
+                tr("“{name}” has the newer layout", name=ws.info.name),
+                tr("Show the copy"),
+                lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(plan.backup)),
+            )
 
     # -- trust ----------------------------------------------------------------------------------
 
