@@ -56,7 +56,7 @@ def test_an_export_warns_and_says_where_it_went(
     )
     assert "passwords or keys" in words
     dialog.reject()
-    driver.until(lambda: not work._tasks)
+    driver.until(lambda: not work.tasks)
     assert not [w for w in driver.app.topLevelWidgets() if isinstance(w, QFileDialog)]
     driver.run(work.export_to(str(tmp_path / "out.md")))
     assert KEY in (tmp_path / "out.md").read_text(), "what a person pasted stays in that chat"

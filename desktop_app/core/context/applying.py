@@ -11,7 +11,14 @@ from dataclasses import fields
 from typing import Any, cast
 
 from desktop_app.core.errors import ContextError
-from desktop_app.core.messages import AnyBlock, DataBlock, Msg, TextBlock, ToolResultBlock
+from desktop_app.core.messages import (
+    AnyBlock,
+    DataBlock,
+    Msg,
+    TextBlock,
+    ToolCallBlock,
+    ToolResultBlock,
+)
 from desktop_app.core.state import AgentState
 
 from .build import compaction_part, slipway
@@ -141,9 +148,9 @@ def undo(
 def _replace_outputs(
     context: list[Msg], outputs: Sequence[dict[str, Any]], gen: int, *, masked: bool
 ) -> None:
-    """Give results in ``context`` other outputs, and images a text in their place. Places count
-    from the front of each message as it is after the compaction, which later blocks do not move.
-    """
+    """Give results in ``context`` other outputs, calls other arguments, images a text in their
+    place. Places count from the front of each message as it is after the compaction, which later
+    blocks do not move."""
     for entry in outputs:
         at = _place(context, entry["message"], gen)
         content: list[Any] = list(context[at].content)
@@ -152,7 +159,7 @@ def _replace_outputs(
             new = _masked(block, entry)
         else:
             former = cast("dict[str, Any]", entry["former"])
-            kind = DataBlock if former.get("type") == "data" else ToolResultBlock
+            kind = _KINDS.get(former.get("type", ""), ToolResultBlock)
             same = block is not None and block.id == former["id"]
             new = kind.model_validate(former) if same else None
         if new is None:
@@ -161,12 +168,17 @@ def _replace_outputs(
         context[at] = context[at].model_copy(update={"content": content})
 
 
+_KINDS: dict[str, type[DataBlock | ToolCallBlock]] = {"data": DataBlock, "tool_call": ToolCallBlock}
+
+
 def _masked(block: Any, entry: dict[str, Any]) -> Any:
     """The block with the mask in place; None where there is nothing that it fits."""
     text = entry["text"]
     if isinstance(block, DataBlock):
         at = block.created_at
         return TextBlock(id=block.id, text=text, created_at=at, finished_at=at)
+    if isinstance(block, ToolCallBlock):
+        return block.model_copy(update={"input": text})
     if not isinstance(block, ToolResultBlock):
         return None
     if not (inner := entry.get("inner")):

@@ -84,6 +84,13 @@ def _action(tool: str, arguments: Mapping[str, Any]) -> Action | None:
     return "read" if _VERBS[3][1].search(named) else None
 
 
+def patched_lines(text: str) -> list[str]:
+    """The lines of a patch that name its files."""
+    if "*** " not in text and "+++ " not in text:
+        return []
+    return [match.group().rstrip() for match in _PATCHED.finditer(text)]
+
+
 def _patched(text: str) -> list[tuple[str, Action]]:
     if "*** " not in text and "+++ " not in text:
         return []

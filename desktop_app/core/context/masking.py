@@ -1,31 +1,45 @@
-"""Tier 1: old tool results give way to a line that says what they were and where they are."""
+"""Tier 1: old tool results give way to a line that says what they were and where they are.
+
+Long arguments of old calls do too, a file that was written above all. What stays of them is a JSON
+object of the same shape: short values as they are, of long texts the beginning and the lines that
+name files, so that the ledger still reads from it what the call touched.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
+from typing import Any, cast
 
-from desktop_app.core.messages import AnyBlock, Msg, ToolResultBlock
-from desktop_app.core.tools.bounds import bound
+from desktop_app.core.messages import AnyBlock, Msg, ToolCallBlock, ToolResultBlock
+from desktop_app.core.tools.bounds import bound, safe_cut
 
+from .artifacts import patched_lines
 from .atoms import Atom
 from .build import slipway
 from .classes import estimate
-from .ledger import is_pinned
+from .ledger import arguments_of, is_pinned
 from .pricing import Pricer
+from .todos import is_list
 from .types import Limits
 
 EXEMPT = frozenset({"TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "AskUser", "Skill"})
 WORTH = 200  # raw tokens: a smaller result is not worth a mask
 GLIMPSE = 80  # raw tokens of a masked result that stay: its ends and its telling lines
+LONG = 400  # raw tokens of a call's arguments: fewer are not worth a mask
+LONG_TEXT = 600  # characters of one value in them
+HEAD = 200  # characters of it that stay
+LINES = 20  # that name files, of one value
 NEWEST = 0.2  # of W: this much of the newest results stays
 
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """A result (or image) to replace: its place in the state's context, its new text, what that
-    frees. ``inner``: only these parts of a result's output, which are images."""
+    """A result, an image or a call's arguments to replace: its place in the state's context, its
+    new text, what that frees. ``inner``: only these parts of a result's output, which are images.
+    """
 
     message: int
     block: int
@@ -56,6 +70,34 @@ def mask_of(
     return Mask(place, at, short, block, freed) if freed > 0 else None
 
 
+def call_mask(msg: Msg, place: int, at: int, pricer: Pricer, where: str) -> Mask | None:
+    """The mask for the arguments of block ``at``; None when it is no call, keeps a list, or has
+    no long text in it."""
+    block = msg.content[at]
+    if not isinstance(block, ToolCallBlock) or len(block.input) <= LONG_TEXT:
+        return None
+    if block.name in EXEMPT or is_list(block.name) or pricer.texts.count(block.input) < LONG:
+        return None
+    short = json.dumps(_short(arguments_of(block), where), ensure_ascii=False)
+    freed = pricer.texts.count(block.input) - pricer.texts.counter.count(short)
+    return Mask(place, at, short, block, freed) if freed >= LONG / 2 and short != "{}" else None
+
+
+def _short(value: Any, where: str) -> Any:
+    if isinstance(value, dict):
+        return {k: _short(v, where) for k, v in cast(dict[str, Any], value).items()}
+    if isinstance(value, list):
+        return [_short(v, where) for v in cast(list[Any], value)]
+    if not isinstance(value, str) or len(value) <= LONG_TEXT:
+        return value
+    head = value[: safe_cut(value, HEAD)]
+    named = [line for line in patched_lines(value) if line not in head][:LINES]
+    cut = (
+        f"[{len(value) - len(head)} more characters cut from the context; all of it is in {where}]"
+    )
+    return "\n".join([head, *named, cut])
+
+
 def _rough(text: str) -> int:
     """The estimator and not the exact counter: many lengths are tried for each result."""
     return ceil(estimate(text))
@@ -64,8 +106,9 @@ def _rough(text: str) -> int:
 def old_masks(
     context: Sequence[Msg], found: Sequence[Atom], limits: Limits, pricer: Pricer, where: str
 ) -> list[Mask]:
-    """Masks for all old results, in one batch: not the open turn, not the newest ``NEWEST`` of W,
-    not task tools. Empty when the batch would free too little to be worth a changed prompt."""
+    """Masks for all old results and long arguments, in one batch: not the open turn, not the
+    newest ``NEWEST`` of W, not task tools. Empty when the batch would free too little to be worth
+    a changed prompt."""
     last = max((n for n, a in enumerate(found) if a.person), default=0)
     left = NEWEST * limits.usable
     masks: list[Mask] = []
@@ -75,7 +118,10 @@ def old_masks(
             continue
         msg = context[atom.message]
         for at in range(atom.start, atom.end):
-            if (mask := mask_of(msg, atom.message, at, pricer, where)) is not None:
+            mask = mask_of(msg, atom.message, at, pricer, where)
+            if mask is None and not atom.loop:  # what led to signed thinking stays as it was
+                mask = call_mask(msg, atom.message, at, pricer, where)
+            if mask is not None:
                 masks.append(mask)
     worth = max(0.05 * limits.usable, min(4000, 0.2 * limits.usable))
     return masks[::-1] if sum(m.freed for m in masks) >= worth else []

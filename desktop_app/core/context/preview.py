@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from desktop_app.core.messages import Msg, ToolResultBlock
+from desktop_app.core.messages import Msg, ToolCallBlock, ToolResultBlock
 
 from .accounting import Accounting
 from .build import from_iteration, from_user, summary_text
@@ -52,7 +53,17 @@ class _Rows:
             thinks = all(p.category == "thinking" for p in head)
             label = next((p for p in head if p.category != "thinking"), head[0])
             category: Category = "thinking" if thinks else "assistant"
-            yield self._row(fate, block.id, category, [label, *(p for p in head if p != label)])
+            row = self._row(fate, block.id, category, [label, *(p for p in head if p != label)])
+            freed = sum(
+                mask.freed
+                for at in range(step.start, step.end)
+                if isinstance(msg.content[at], ToolCallBlock)
+                and (mask := self._masks.get((place, at))) is not None
+            )
+            if freed and fate == "kept":
+                after = max(0, row.before - self._tokens(freed))
+                row = replace(row, fate="masked", after=after)
+            yield row
         for at in range(step.start, step.end):
             result = msg.content[at]
             if isinstance(result, ToolResultBlock):

@@ -239,7 +239,7 @@ class CompactionRecord:
     say why, with ``code`` and ``params`` as a SlipwayError does.
 
     ``applying.apply(record, state)`` does it again, ``applying.undo(record, state)`` takes it back:
-    ``ledger`` is the state's new part, ``masks`` the results that were replaced in place
+    ``ledger`` is the state's new part, ``masks`` the results and arguments that were cut in place
     (``{"message", "block", "text"}``, block counted after the compaction), ``undo`` the former
     texts, blocks and part. ``tier`` 1 only masked, 2 wrote ledger and summary; ``summariser`` None
     when no model took part.
