@@ -35,6 +35,7 @@ from desktop_app.core.context.types import (
     Choices,
     CompactionRecord,
     Item,
+    LedgerItem,
     Limits,
 )
 from desktop_app.core.errors import SessionError
@@ -519,6 +520,7 @@ class FakeConversation:
 
     proposer: Callable[[Choices], Awaitable[Proposal]] | None = None
     drafted: Proposal | None = None
+    ledger: tuple[LedgerItem, ...] = ()  # of every compaction
     compact_error: tuple[str, dict[str, Any]] | None = None
     undo_error: Exception | None = None
     fork: SessionKey | None = None
@@ -546,7 +548,9 @@ class FakeConversation:
         found = next((c for c in self.made if c.id == compaction_id), None)
         if found is None:
             raise SessionError("compaction.unknown", id=compaction_id)
-        return CompactionDetail(found, summary_before="# Task\nold", summary_after=found.summary)
+        return CompactionDetail(
+            found, summary_before="# Task\nold", summary_after=found.summary, items=self.ledger
+        )
 
     def compact_again(self, focus: str) -> AsyncGenerator[ev.Event, None]:
         self.calls.append(f"again {focus}")

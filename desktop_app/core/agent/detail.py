@@ -6,6 +6,7 @@ the blob that an undo needs.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
@@ -72,12 +73,12 @@ async def detail(log: SessionLog, name: str) -> CompactionDetail:
         measured=entry.measured,
     )
     try:
-        blob = json.loads(await log.journal.get_blob(str(body["undo_blob"])))
+        blob = await log.journal.get_blob(str(body["undo_blob"]))
     except SessionError as error:
         if error.code not in ("blob.missing", "blob.corrupt"):
             raise
         return CompactionDetail(record, summary_after=record.summary)
-    return _detail(record, blob)
+    return await asyncio.to_thread(lambda: _detail(record, json.loads(blob)))  # it may be long
 
 
 def _detail(record: CompactionRecord, blob: dict[str, Any]) -> CompactionDetail:

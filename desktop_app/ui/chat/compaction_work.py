@@ -6,9 +6,10 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtWidgets import QDialog
+from PySide6.QtWidgets import QDialog, QWidget
 
-from desktop_app.core.context.deny import deny_in
+from desktop_app.core.context.deny import Suggestion, deny_in, deny_suggestions
+from desktop_app.core.context.types import LedgerItem
 from desktop_app.core.errors import SlipwayError
 from desktop_app.core.state import Rule
 from desktop_app.core.tasks import Tasks
@@ -18,7 +19,7 @@ from desktop_app.ui.widgets.dialogs import TextPrompt
 
 from . import figures
 from .compaction import DetailDialog, PreviewDialog
-from .items import UserItem
+from .items import TextItem, ToolItem, UserItem
 from .tool_words import title as tool_title
 
 if TYPE_CHECKING:
@@ -33,6 +34,23 @@ def denied(vm: ChatViewModel) -> list[Rule]:
     if vm.conversation is None:
         return []
     return [r for rules in vm.conversation.permissions.deny_rules.values() for r in rules]
+
+
+def fresh(vm: ChatViewModel, found: list[Suggestion]) -> list[Suggestion]:
+    """Suggestions that are no rules yet."""
+    known = {(r.tool_name, r.rule_content) for r in denied(vm)}
+    return [s for s in found if (s.rule.tool_name, s.rule.rule_content) not in known]
+
+
+def refs_of(vm: ChatViewModel, row_id: str) -> frozenset[str]:
+    """What the ledger may call a row by: its message, block or operation, a call's own id."""
+    item = vm.item(row_id)
+    more: tuple[str, ...] = ()
+    if isinstance(item, ToolItem):
+        more = (item.call_id,)
+    elif isinstance(item, TextItem):
+        more = (item.reply_id,)
+    return frozenset({row_id.partition(":")[2], *more} - {""})
 
 
 _REF = "utoh"  # rows that stand for one message, text, operation or reply
@@ -65,8 +83,26 @@ class CompactionWork:
             self._tasks.start(self._preview(vm), name="preview")
 
     async def _preview(self, vm: ChatViewModel) -> None:
-        dialog = PreviewDialog(self._page, vm.propose, lambda ref: bool(ref), vm.drafted)
+        names = [tool.name for tool in await self._page.sources.tools()]
+
+        def could_be(item: LedgerItem) -> list[Suggestion]:
+            return fresh(vm, deny_suggestions([item], names))
+
+        async def offer(item: LedgerItem) -> None:
+            await self._offer(vm, could_be(item), dialog)
+            dialog.show_ledger()
+
+        dialog = PreviewDialog(
+            self._page,
+            vm.propose,
+            lambda ref: bool(ref),
+            vm.drafted,
+            lambda item: bool(could_be(item)),
+        )
         dialog.sourceWanted.connect(lambda ref: self._look(vm, ref))
+        dialog.ruleWanted.connect(
+            lambda item: self._tasks.replace(offer(item), name="rule of an item")
+        )
         self.dialog = dialog
         try:
             done = await show(dialog, keep=True)
@@ -86,11 +122,26 @@ class CompactionWork:
         if vm is not None and self.dialog is None:
             self._tasks.start(self._view(vm, compaction_id), name="view")
 
-    async def _view(self, vm: ChatViewModel, compaction_id: str) -> None:
+    async def _in_ledger(self, vm: ChatViewModel, row_id: str) -> None:
+        """Show the items of the ledger that came from a row."""
+        if vm.compactions and self.dialog is None:
+            await self._view(vm, vm.compactions[-1].id, refs_of(vm, row_id))
+
+    async def _view(
+        self, vm: ChatViewModel, compaction_id: str, refs: frozenset[str] | None = None
+    ) -> None:
+        """``refs``: only if the ledger has items of these, which are set off."""
         try:
             detail = await vm.detail(compaction_id)
         except SlipwayError as error:
             self._page.failed(error.code, error.params)
+            return
+        marked = [i.id for i in detail.items if refs and any(e.ref in refs for e in i.evidence)]
+        if refs is not None and not marked:
+            words = tr(
+                "The newest compaction took no rule, decision, fact or pending item from here."
+            )
+            self._page.notified.emit("info", tr("The ledger has nothing of it"), words)
             return
         record = detail.record
         newest = bool(vm.compactions) and vm.compactions[-1].id == compaction_id
@@ -105,6 +156,8 @@ class CompactionWork:
         dialog.sourceWanted.connect(lambda ref: self._look(vm, ref))
         dialog.undoWanted.connect(vm.undo_compaction)
         dialog.againWanted.connect(self.again)
+        if marked:
+            dialog.mark(marked)
         self.dialog = dialog
         try:
             await show(dialog)
@@ -176,16 +229,17 @@ class CompactionWork:
         """A "must not" that names a tool, path or host could be a rule too: offer it."""
         names = [tool.name for tool in await self._page.sources.tools()]
         found = await asyncio.to_thread(deny_in, text, ref, names)
-        known = {(r.tool_name, r.rule_content) for r in denied(vm)}
-        found = [s for s in found if (s.rule.tool_name, s.rule.rule_content) not in known]
+        await self._offer(vm, fresh(vm, found), self._page)
+
+    async def _offer(self, vm: ChatViewModel, found: list[Suggestion], parent: QWidget) -> None:
         if not found or vm.conversation is None:
             return
         go = await confirm(
-            self._page,
+            parent,
             title=tr("Forbid it by a rule too?"),
             text=tr(
-                "A pinned message tells the agent. A rule stops the call itself, whatever the "
-                "model makes of your words. In this session these would be refused:"
+                "Your words tell the agent. A rule stops the call itself, whatever the model makes "
+                "of them. In this session these would be refused:"
             ),
             action=tr("Add the rules"),
             kept=[f"{tool_title(s.rule.tool_name)}: {s.rule.rule_content or '*'}" for s in found],
@@ -222,6 +276,8 @@ class CompactionWork:
                 item = vm.item(row_id)
                 if action == "pin" and isinstance(item, UserItem):
                     self._tasks.start(self._offer_rules(vm, item.text, ref), name="rules")
+            case "in_ledger" if kind in _REF:
+                self._tasks.start(self._in_ledger(vm, row_id), name="in ledger")
             case "offload_now":
                 vm.offload_now(ref)
             case _:

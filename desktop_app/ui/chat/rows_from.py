@@ -47,6 +47,7 @@ class Voice:
     model_name: Callable[[str], str] = _same
     writable: bool = True
     count_tokens: Callable[[str], int] | None = None
+    compacted: bool = False  # there is a ledger to look into
 
 
 def row_from(item: Item, voice: Voice) -> Row:
@@ -57,7 +58,7 @@ def row_from(item: Item, voice: Voice) -> Row:
         case ReplyItem():
             return _header(item, voice)
         case TextItem():
-            more = () if item.growing else pin_actions(item.pin, item.id, voice)
+            more = () if item.growing else person_actions(item.pin, item.id, voice)
             return MarkdownRow(item.id, item.text, item.growing, item.stopped, more)
         case ToolItem():
             return _tool(item, voice)
@@ -73,7 +74,7 @@ def _user(item: UserItem, voice: Voice) -> UserRow:
     badge = tr("Pinned") if item.pin else ""
     if item.pinned and not item.pin:
         badge = trn("{n} constraint pinned", "{n} constraints pinned", item.pinned)
-    time, more = figures.clock(item.ts_us), pin_actions(item.pin, item.id, voice)
+    time, more = figures.clock(item.ts_us), person_actions(item.pin, item.id, voice)
     return UserRow(item.id, time, item.text, item.attachments, badge, more=more)
 
 
@@ -84,6 +85,18 @@ def pin_actions(pinned: bool, row_id: str, voice: Voice) -> tuple[Action, ...]:
     if pinned:
         return (Action("unpin", tr("Unpin"), "pin-off"),)
     return (Action("pin", tr("Pin: keep it through every compaction"), "pin"),)
+
+
+def person_actions(pinned: bool, row_id: str, voice: Voice) -> tuple[Action, ...]:
+    """The menu of what somebody said: pin it, see what the ledger took from it."""
+    return (*pin_actions(pinned, row_id, voice), *ledger_actions(row_id, voice))
+
+
+def ledger_actions(row_id: str, voice: Voice) -> tuple[Action, ...]:
+    """The way to the ledger's items that came from a row, once there was a compaction."""
+    if not voice.compacted or row_id.startswith("x:"):
+        return ()
+    return (Action("in_ledger", tr("What the ledger has of it"), "list-checks"),)
 
 
 def agent_name(name: str) -> str:
@@ -137,10 +150,13 @@ def _tool(item: ToolItem, voice: Voice) -> ToolRow:
 
 def tool_more(item: ToolItem, voice: Voice) -> tuple[Action, ...]:
     """What the menu of a finished call has: pin, take its result out of the prompt."""
-    if item.status not in ("success", "error") or not voice.writable:
+    if item.status not in ("success", "error"):
         return ()
+    ledger = ledger_actions(item.id, voice)
+    if not voice.writable:
+        return ledger
     out = Action("offload_now", tr("Take out of the prompt now"), "archive")
-    return (*pin_actions(item.pin, item.id, voice), out)
+    return (*pin_actions(item.pin, item.id, voice), out, *ledger)
 
 
 def _tool_note(item: ToolItem) -> str:

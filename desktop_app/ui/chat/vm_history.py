@@ -66,6 +66,8 @@ class ChatHistory(ChatState):
             running = conversation.activity == "running" or elsewhere
             self._fold.settle(waiting, running=running)
             self._show_cut(conversation)
+            self.compactions = await conversation.compactions()
+            self.voice.compacted = bool(self.compactions)
             await asyncio.sleep(0)  # the loop breathes between reading and laying out
             self._apply()
             self.rows.has_older = not self.at_start

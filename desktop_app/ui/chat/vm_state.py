@@ -102,6 +102,7 @@ class ChatState(QObject):
         self._deaf: Callable[[], None] | None = None
         i18n.notifier.changed.connect(self.retranslate)
         self.logMoved.connect(self._read_log)
+        self.compactionsChanged.connect(self._ledger_moved)
 
     # -- what a page reads ------------------------------------------------------------------
 
@@ -292,6 +293,12 @@ class ChatState(QObject):
     def _read_log(self) -> None:
         """Read the log of compactions; the view model that loads has it."""
         raise NotImplementedError
+
+    def _ledger_moved(self) -> None:
+        """The first compaction brings the way to the ledger to every row, its undo takes it."""
+        if self.voice.compacted != bool(self.compactions):
+            self.voice.compacted = bool(self.compactions)
+            self.retranslate()
 
     def _drafting(self, event: Event) -> None:
         match event:

@@ -89,9 +89,6 @@ QComboBox QAbstractItemView {
   background: $raised; border: 1px solid $border-strong; padding: ${4}; outline: none;
 }
 
-QAbstractSpinBox QLineEdit, QAbstractSpinBox QLineEdit:focus {
-  background: transparent; border: none; padding: 0 ${6}; min-height: 0;
-}
 QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button,
 QDoubleSpinBox::down-button { width: 0; border: none; }
 QSizeGrip { image: none; width: 0; height: 0; }

@@ -9,7 +9,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from desktop_app.core import events as ev
-from desktop_app.core.context.types import Choices
+from desktop_app.core.context.types import Choices, Evidence, LedgerItem
 from desktop_app.core.errors import ContextError
 from desktop_app.core.sessions.base import SessionKey
 from desktop_app.ui.chat.compaction.detail import DetailDialog
@@ -202,6 +202,62 @@ def test_the_log_is_looked_at_from_the_inspector(stage: Stage, qtbot: QtBot) -> 
     qtbot.waitUntil(lambda: "old" in dialog.difference.toPlainText())
     dialog.reject()
     qtbot.waitUntil(lambda: stage.page.compaction.dialog is None)
+
+
+def test_a_row_leads_to_what_the_ledger_took_from_it(stage: Stage, qtbot: QtBot) -> None:
+    message = next(i for i in stage.vm.items() if i.id.startswith("u:"))
+    assert "in_ledger" not in [a.id for a in stage.row(message.id).more]
+    stage.done()
+    qtbot.waitUntil(lambda: "in_ledger" in [a.id for a in stage.row(message.id).more])
+    ref = message.id.removeprefix("u:")
+    told: list[tuple[str, str, str]] = []
+    stage.page.notified.connect(lambda *words: told.append(words))
+    stage.page.row_action(message.id, "in_ledger")
+    qtbot.waitUntil(lambda: [t[1] for t in told] == ["The ledger has nothing of it"])
+    many = [LedgerItem(id=f"f{n}", kind="fact", text=f"Fact {n}.") for n in range(80)]
+    mine = LedgerItem(
+        id="c1", kind="user_msg", text="read it", evidence=[Evidence(ref=ref, quote="read it")]
+    )
+    stage.conversation.ledger = (*many, mine)
+    stage.page.row_action(message.id, "in_ledger")
+    qtbot.waitUntil(lambda: isinstance(stage.page.compaction.dialog, DetailDialog))
+    dialog = stage.page.compaction.dialog
+    assert isinstance(dialog, DetailDialog)
+    assert dialog.tabs.value() == "ledger"
+    assert dialog._marked == {"c1"}
+    qtbot.waitUntil(lambda: "read it" in dialog.ledger.toPlainText())
+    dialog.reject()
+    stage.conversation.made.clear()
+    stage.conversation.tell(ev.CompactionUndone(1))
+    qtbot.waitUntil(lambda: "in_ledger" not in [a.id for a in stage.row(message.id).more])
+
+
+def test_a_must_not_of_the_ledger_is_offered_as_a_rule(stage: Stage, qtbot: QtBot) -> None:
+    async def tools() -> list[ToolEntry]:
+        return [ToolEntry(name, "", 1) for name in ("Write", "Edit", "Bash")]
+
+    stage.page.sources.tools = tools
+    stage.page.compaction.preview()
+    qtbot.waitUntil(
+        lambda: (
+            isinstance(d := stage.page.compaction.dialog, PreviewDialog) and d.proposal is not None
+        )
+    )
+    dialog = stage.page.compaction.dialog
+    assert isinstance(dialog, PreviewDialog)
+    assert dialog.proposal is not None
+    page = dialog.ledger.toHtml()
+    assert page.count("rule:") == 1  # "keep names out of it" names nothing
+    item = next(i for i in dialog.proposal.items if f"rule:{i.id}" in page)
+    assert item.text == "Do not change the files in data/sales."
+    dialog.ledger.followed.emit("rule", item.id)
+    qtbot.waitUntil(lambda: dialog.findChild(ConfirmDialog) is not None)
+    asked = dialog.findChild(ConfirmDialog)
+    assert asked is not None
+    asked.go.click()
+    qtbot.waitUntil(lambda: {r.tool_name for r in denied(stage.vm)} == {"Write", "Edit"})
+    qtbot.waitUntil(lambda: "rule:" not in dialog.ledger.toHtml())
+    dialog.reject()
 
 
 def test_a_pinned_must_not_is_offered_as_a_rule(stage: Stage, qtbot: QtBot) -> None:

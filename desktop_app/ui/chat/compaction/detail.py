@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Signal as QtSignal
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QWidget
@@ -53,6 +53,7 @@ class DetailDialog(Dialog):
     ) -> None:
         super().__init__(parent, lambda: tr("Compaction"), width=820)
         self.detail, self._model, self._known = detail, model, known
+        self._marked: frozenset[str] = frozenset()
         self.title = Label("", role="title")
         self.facts = ElidedLabel("", tone="muted")
         self.tabs = TabBar()
@@ -123,11 +124,7 @@ class DetailDialog(Dialog):
         self.before.show_page(lambda: messages_html(before_parts(detail)))
         self.after.show_page(lambda: summary_html(detail.summary_after))
         self.difference.compare(detail.summary_before, detail.summary_after)
-        self.ledger.show_page(
-            lambda: ledger_html(
-                detail.items, edits={}, dropped=frozenset(), known=self._known, live=False
-            )
-        )
+        self.ledger.show_page(self._ledger_page)
         self.refused.show_page(lambda: rejected_html(detail.record.rejected))
         n = len(detail.record.rejected)
         self.tabs.set_count("rejected", str(n) if n else "")
@@ -144,6 +141,24 @@ class DetailDialog(Dialog):
         """ "rows", "before", "after", "difference", "ledger" or "rejected"."""
         self.tabs.set_value(tab)
         self.pages.setCurrentIndex([name for name, _ in PAGES].index(tab))
+
+    def mark(self, ids: Sequence[str]) -> None:
+        """Set items of the ledger off, and show the first of them."""
+        self._marked = frozenset(ids)
+        self.ledger.show_page(self._ledger_page)
+        self.show_tab("ledger")
+        for item in ids[:1]:
+            self.ledger.scrollToAnchor(item)
+
+    def _ledger_page(self) -> str:
+        return ledger_html(
+            self.detail.items,
+            edits={},
+            dropped=frozenset(),
+            known=self._known,
+            live=False,
+            marked=self._marked,
+        )
 
     def _followed(self, kind: str, name: str) -> None:
         if kind == "ref":

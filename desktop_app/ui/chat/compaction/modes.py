@@ -105,6 +105,7 @@ class ModesDialog(Dialog):
         ):
             spin.setRange(round(100 * LEAST), round(100 * MOST))
             spin.setSuffix(" %")
+            spin.lineEdit().setTextMargins(theme().px(6), 0, theme().px(6), 0)
             spin.setValue(round(100 * share))
             spin.setAccessibleName(name())
             spin.valueChanged.connect(self._changed)

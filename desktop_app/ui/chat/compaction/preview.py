@@ -18,7 +18,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QStackedWidget, QVBoxLayout, QWidget
 
 from desktop_app.core.context.compaction import Proposal
-from desktop_app.core.context.types import Choices
+from desktop_app.core.context.types import Choices, LedgerItem
 from desktop_app.core.errors import SlipwayError
 from desktop_app.core.tasks import Tasks
 from desktop_app.ui.chat.foreign import ForeignBox
@@ -51,9 +51,12 @@ _WAIT_MS = 250  # after a choice, before it is proposed anew
 
 class PreviewDialog(Dialog):
     """``propose(choices)`` makes a proposal; ``known(ref)`` tells whether the chat can show a
-    source, ``sourceWanted(ref)`` asks for it. ``accepted`` with ``proposal`` in hand."""
+    source, ``sourceWanted(ref)`` asks for it; ``forbids(item)`` whether an item of the ledger could
+    be a deny rule too, which ``ruleWanted(item)`` asks for. ``accepted`` with ``proposal`` in
+    hand."""
 
     sourceWanted = QtSignal(str)
+    ruleWanted = QtSignal(object)
 
     def __init__(
         self,
@@ -61,9 +64,10 @@ class PreviewDialog(Dialog):
         propose: Propose,
         known: Callable[[str], bool],
         ready: Proposal | None = None,
+        forbids: Callable[[LedgerItem], bool] = lambda _: False,
     ) -> None:
         super().__init__(parent, lambda: tr("Compaction preview"), width=980)
-        self._propose, self._known = propose, known
+        self._propose, self._known, self._forbids = propose, known, forbids
         self._tasks = Tasks(self._crashed)
         self._later = QTimer(self, singleShot=True, interval=_WAIT_MS)
         self._later.timeout.connect(self.refresh)
@@ -229,7 +233,12 @@ class PreviewDialog(Dialog):
             dropped=self.choices.drop,
             known=self._known,
             live=True,
+            forbids=self._forbids,
         )
+
+    def show_ledger(self) -> None:
+        """Draw the ledger again: what can be done about its items has changed."""
+        self.ledger.show_page(self._ledger_page)
 
     def show_tab(self, tab: str) -> None:
         """ "ledger", "summary", "difference" or "rejected"."""
@@ -275,9 +284,11 @@ class PreviewDialog(Dialog):
             self.sourceWanted.emit(name)
         elif kind in ("drop", "back"):
             self.choose(name, "drop" if kind == "drop" else "")
-        elif kind == "edit" and self.proposal is not None:
+        elif kind in ("edit", "rule") and self.proposal is not None:
             item = next((i for i in self.proposal.items if i.id == name), None)
-            if item is not None:
+            if item is not None and kind == "rule":
+                self.ruleWanted.emit(item)
+            elif item is not None:
                 text = self.choices.edits.get(name, item.text)
                 editor = ItemEdit(self, text, item.text)
                 editor.accepted.connect(lambda: self.edit(name, editor.changed()))

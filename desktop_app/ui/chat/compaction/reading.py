@@ -57,9 +57,12 @@ def ledger_html(
     dropped: frozenset[str],
     known: Callable[[str], bool],
     live: bool,
+    forbids: Callable[[LedgerItem], bool] = lambda _: False,
+    marked: frozenset[str] = frozenset(),
 ) -> str:
-    """Items by kind. Links: ``ref:`` where it came from, ``edit:``, ``drop:`` and ``back:`` with an
-    item's id. ``known`` tells which sources the chat can show."""
+    """Items by kind. Links: ``ref:`` where it came from, ``edit:``, ``drop:``, ``back:`` and
+    ``rule:`` with an item's id. ``known`` tells which sources the chat can show, ``forbids`` what
+    could be a deny rule too; ``marked`` are set off."""
     out: list[str] = []
     gap = theme().px(10)
     for kind in KINDS:
@@ -69,7 +72,13 @@ def ledger_html(
         heading = _style("text", "strong", f"font-weight: 600; margin: {gap}px 0 2px 0")
         out.append(_p(html.escape(kind_words(kind)), heading))
         for item in found:
-            out.append(_item_html(item, edits, dropped, known, live))
+            rule = live and forbids(item)
+            made = _item_html(item, edits, dropped, known, live, rule)
+            if item.id in marked:
+                ground = theme().hex("selection")
+                name = html.escape(item.id)
+                made = f'<a name="{name}"></a><div style="background-color: {ground}">{made}</div>'
+            out.append(made)
     return "".join(out) or _p(html.escape(tr("Nothing is carried on yet")), _style("muted"))
 
 
@@ -79,6 +88,7 @@ def _item_html(
     dropped: frozenset[str],
     known: Callable[[str], bool],
     live: bool,
+    rule: bool,
 ) -> str:
     out = item.id in dropped
     text = edits.get(item.id, item.text)
@@ -93,6 +103,8 @@ def _item_html(
         links.append(_link(f"edit:{item.id}", tr("Edit")))
         target, words = ("back", tr("Take it in again")) if out else ("drop", tr("Leave out"))
         links.append(_link(f"{target}:{item.id}", words))
+    if rule:
+        links.append(_link(f"rule:{item.id}", tr("Make it a rule…")))
     line = " · ".join([*(html.escape(n) for n in notes if n), *links])
     return body + _p(line, _style("faint", "caption", f"margin: 0 0 {small}px 0"))
 
