@@ -17,8 +17,10 @@ from desktop_app.core.messages import (
     ToolCallBlock,
     ToolResultBlock,
 )
+from desktop_app.core.workspaces.layout import Generation
 from desktop_app.core.workspaces.local_workspace import LocalWorkspace
 from desktop_app.core.workspaces.mcp_write import NewServer
+from desktop_app.core.workspaces.migrate import migrate, plan
 
 pytestmark = pytest.mark.interop
 SAMPLES = Path(__file__).parents[1] / "data" / "samples"
@@ -209,3 +211,15 @@ async def test_an_agent_that_is_new_to_them_gets_the_template(tmp_path: Path, pe
             assert sorted(s.name for s in await workspace.list_skills(agent_id=agent)) == sorted(
                 names
             )
+
+
+@pytest.mark.parametrize(("name", "generation"), [("gen-a-2.0.4", "A"), ("gen-b-2.0.6", "B")])
+async def test_a_folder_that_we_moved_is_theirs_with_servers_and_skills(
+    tmp_path: Path, peer, name: str, generation: Generation
+) -> None:
+    """Their own upgrade loses the servers of every session; ours gives them to those chosen."""
+    shutil.copytree(SAMPLES / name, tmp_path / "w")
+    migrate(plan(str(tmp_path / "w"), generation), [("a", "s1"), ("", "")])
+    assert peer("declared", tmp_path / "w") == {"a s1": ["docs"], " ": ["docs"]}
+    assert peer("skills", tmp_path / "w", "a") == {"a": ["web-search"]}
+    assert len(peer("read", tmp_path / "w", "s1", "a")["messages"]) == 2
