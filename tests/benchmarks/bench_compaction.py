@@ -19,6 +19,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from desktop_app.core.context import entities, findings, rules, said
 from desktop_app.core.context.accounting import Accounting
 from desktop_app.core.context.applying import record_body
 from desktop_app.core.context.build import Envelope, PromptBuilder
@@ -111,8 +112,17 @@ def _session(messages: int) -> AgentState:
     return state
 
 
+def _forget() -> None:
+    """Nothing is remembered of the texts of an earlier round."""
+    for module in (entities, findings, rules, said):
+        for known in vars(module).values():
+            if hasattr(known, "cache_clear"):
+                known.cache_clear()
+
+
 def _compact(data: bytes, window: int) -> tuple[float, Proposal]:
     """Milliseconds of CPU from the bytes to the proposal."""
+    _forget()
     started = time.process_time()
     state = AgentState.model_validate_json(data)
     account = Accounting(Limits(window=window, max_output=8192))
