@@ -240,7 +240,9 @@ class Desk(QObject):
 
 def _why_not(info: WorkspaceInfo) -> tuple[str, dict[str, Any]] | None:
     """Why nothing can be sent in a workspace: it is not there, or another program may use it."""
-    if info.state in ("missing", "unreadable", "error"):
+    if info.state == "error":  # of a machine: its own reason
+        return str(info.params.get("code") or "workspace.failed"), {"reason": "", **info.params}
+    if info.state in ("missing", "unreadable"):
         return f"workspace.{info.state}", {"path": info.folder}
     if info.state == "readonly" and "code" in info.params:
         return str(info.params["code"]), info.params

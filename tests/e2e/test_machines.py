@@ -7,6 +7,11 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from desktop_app.core.models.scripted import Call, Say, ScriptedModel
+from desktop_app.core.workspaces.docker.spec import DockerSpec
+from desktop_app.ui.widgets import Role
+from desktop_app.ui.workspaces.tree_model import workspace_note
+from tests.helpers.docker import base_image, engine_or_skip, remove_leftovers
 from tests.helpers.program import Driver
 
 
@@ -36,3 +41,36 @@ def test_the_rail_leads_to_all_workspaces_and_a_row_back_to_its_session(
     assert window.chat_status.isVisible()
     assert window.rail.buttons["chat"].isChecked()
     driver.stop()
+
+
+def test_a_session_in_a_stopped_docker_container_brings_it_up(driver: Driver) -> None:
+    driver.run(engine_or_skip().close())
+    model = ScriptedModel(
+        [[Call("Bash", {"command": "echo $((6*7)) > answer.txt; cat answer.txt"})], [Say("42")]],
+        titles=[[Say("Sum")]],
+    )
+    driver.start(model)
+    window = driver.window
+    spec = DockerSpec(base_image=base_image(), network=False)
+    info = driver.run(driver.service.machines.create("a box", spec))
+    try:
+        driver.until(lambda: [w.info.name for w in window.workspaces.workspaces] == ["a box"])
+        index = window.workspaces.model.find_workspace(info.id)
+        assert index.data(Role.TIME) == "stopped"
+        window.workspaces.new_session(info.id)
+        driver.until(lambda: window.desk.current is not None)
+        driver.until_shown()
+        workspace = driver.run(driver.service.workspace(info.id))
+        assert workspace.info.state == "stopped", "looking at a session starts nothing"
+        driver.type("how much is six times seven")
+        driver.until(lambda: driver.vm.activity == "parked", 60_000)
+        driver.key(Qt.Key.Key_Y)
+        driver.until_idle()
+        assert driver.tools()[-1].output.strip() == "42"
+        assert workspace.info.state == "ready"
+        driver.until(lambda: index.data(Role.TIME) != "stopped")
+        window.workspaces.machine(info.id, "pause")
+        driver.until(lambda: "paused" in workspace_note(window.workspaces.workspaces[0]))
+        driver.stop()
+    finally:
+        remove_leftovers(info.id)

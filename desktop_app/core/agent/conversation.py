@@ -66,7 +66,7 @@ class SessionConversation(Answering, Compacting, Changing):
         self.room = Room(
             self.engine, self.outbox, workspace, setting.compaction, tasks, self._stream.emit
         )
-        await self.engine.refresh()
+        await self.engine.refresh(wake=False)  # to look at a session starts no machine
         self.executor = Executor(
             self.log,
             self.toolbox,

@@ -27,6 +27,7 @@ from desktop_app.core.context.types import Breakdown
 from desktop_app.core.errors import ModelError, SlipwayError
 from desktop_app.core.messages import Usage
 from desktop_app.core.models.base import ChatModel, ModelRequest, TextPart
+from desktop_app.core.skills import SkillSet
 from desktop_app.core.tools.bounds import Bounded, bound
 from desktop_app.core.workspaces.base import Workspace
 
@@ -88,12 +89,15 @@ class ContextEngine:
 
     # -- the prompt --------------------------------------------------------------------------
 
-    async def refresh(self, *, fresh: bool = True) -> None:
+    async def refresh(self, *, fresh: bool = True, wake: bool = True) -> None:
         """Look at the workspace again: instructions, skills, tools. A change shows as a new
         envelope; an unchanged one keeps the provider's cache. Without ``fresh`` the files are left
-        alone where they were looked at a moment ago."""
+        alone where they were looked at a moment ago; without ``wake`` also those of a machine that
+        stands still, which a look would bring up."""
         workspace: Any = self._workspace
-        if fresh or time.monotonic() - self._looked >= LOOK_SECONDS:
+        if not wake and not getattr(workspace, "awake", True):
+            self.skills = self.skills or SkillSet((), workspace.get_backend())
+        elif fresh or time.monotonic() - self._looked >= LOOK_SECONDS:
             try:
                 self._instructions = await workspace.get_instructions()
                 self.skills = await workspace.skills_for_prompt(self._agent_id)

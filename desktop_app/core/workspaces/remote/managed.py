@@ -146,6 +146,11 @@ class ManagedWorkspace(LocalWorkspace):
         """The connection to the machine, for what only a machine has (its gateway)."""
         return self._remote
 
+    @property
+    def awake(self) -> bool:
+        """Whether its files can be had without bringing the machine up."""
+        return self._state in ("ready", "readonly")
+
     def watch_progress(self, tell: Tell) -> Callable[[], None]:
         """Hear of every bringing up, whoever asked for it; returns the way to stop."""
         self._watchers.append(tell)
