@@ -124,7 +124,7 @@ async def _first(hands: Hands, program: Program, watch: LoopWatch) -> None:
     if (view := hands.window.chat.view) is not None:
         view.jump_to_end()
 
-    window.open_inspector("context")
+    window.areas.open("context")
     await hands.ask("Read contracts/framework-agreement.txt")
     await hands.until(lambda: len(hands.of(ev.TextDelta)) > 30, "some words of the answer")
     hands.press(window.chat.composer.edit, Qt.Key.Key_Escape)
@@ -193,7 +193,7 @@ def _compaction_row(hands: Hands) -> str:
 async def _context_in_hand(hands: Hands) -> None:
     """Look at the X-ray, then at a proposal, accept it and take it back."""
     chat, vm = hands.window.chat, hands.vm
-    hands.window.open_inspector("context")
+    hands.window.areas.open("context")
     xray = hands.window.inspector.context.xray
     await hands.until(lambda: xray.map.tiles.rowCount() > 2, "the tiles of the X-ray")
     xray.map.setFocus()
@@ -267,7 +267,7 @@ async def _shots(hands: Hands, program: Program, watch: LoopWatch) -> None:
     await _open_documents(hands)
     await hands.ask("List the files in sales and read notes/team-meeting.md")
     await hands.answered()
-    window.open_inspector("context")
+    window.areas.open("context")
     await hands.settle()
     _grab(hands, "chat-light")
     program.change_setting("scheme", "dark")
@@ -281,11 +281,11 @@ async def _shots(hands: Hands, program: Program, watch: LoopWatch) -> None:
     hands.heard.clear()
     hands.press(window.chat.approval, Qt.Key.Key_Y, "y")
     await hands.answered()
-    window.open_inspector("files")
+    window.areas.open("files")
     await hands.settle()
     _grab(hands, "inspector-files")
     program.change_setting("language", "zh_CN")
-    window.open_inspector("context")
+    window.areas.open("context")
     await _another_session(hands)
     await hands.ask("总结 notes/客户走访记录.md")
     await hands.answered()
@@ -295,7 +295,7 @@ async def _shots(hands: Hands, program: Program, watch: LoopWatch) -> None:
     program.change_setting("language", "en")
     await _another_session(hands)
     await _fill(hands)
-    window.open_inspector("compactions")
+    window.areas.open("compactions")
     window.chat.show_row(_compaction_row(hands))
     await hands.settle()
     _grab(hands, "compaction")

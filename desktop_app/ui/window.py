@@ -36,10 +36,9 @@ if TYPE_CHECKING:
 
 from .desk import Desk
 from .frame import FieldButton, Rail, StatusBar, TopBar
+from .window_areas import INSPECTOR, PANE, PANE_LEAST, SideAreas
 from .window_commands import EVERYTHING_KEY, PALETTE_KEY, register
 from .window_dialogs import WindowDialogs
-
-_PANE, _PANE_LEAST, _INSPECTOR = 256, 200, 320  # widths of the side areas
 
 
 class MainWindow(Live, QWidget):
@@ -57,8 +56,7 @@ class MainWindow(Live, QWidget):
         self.settings = settings
         self._geometry = geometry
         self._done = False
-        self._scale = theme().scale
-        self._asked = ""  # the side area that was opened last though room was short
+        self.areas = SideAreas(self, geometry)
         self._seek: tuple[SessionKey, str, int] | None = None  # a place in the session to come
         self.setObjectName("mainWindow")
         self.setAcceptDrops(True)
@@ -80,7 +78,9 @@ class MainWindow(Live, QWidget):
         self._remember = QTimer(self, singleShot=True, interval=2_000)
         self._remember.timeout.connect(self.save_recent)
         self._build()
-        theme().changed.connect(self._rescale)  # after the areas, whose least widths change first
+        theme().changed.connect(
+            self.areas.rescale
+        )  # after the areas, whose least widths change first
         self._wire()
         self.commands.recent = list(settings.get("recent_commands"))
         self.commands.ran.connect(lambda _id: self._remember.start())
@@ -103,8 +103,8 @@ class MainWindow(Live, QWidget):
             self.split.addWidget(widget)
         self.split.setStretchFactor(1, 1)
         px = theme().px
-        follow(self.pane, setMinimumWidth=_PANE_LEAST, setMaximumWidth=400)
-        self.split.setSizes([px(_PANE), px(860), px(_INSPECTOR)])
+        follow(self.pane, setMinimumWidth=PANE_LEAST, setMaximumWidth=400)
+        self.split.setSizes([px(PANE), px(860), px(INSPECTOR)])
         self.inspector.hide()
         row = QHBoxLayout()
         row.setContentsMargins(0, 0, 0, 0)
@@ -142,16 +142,16 @@ class MainWindow(Live, QWidget):
         self.chat.notified.connect(self._notified)
         self.chat.titleChanged.connect(lambda _title: self._title())
         self.chat.actionRequested.connect(self._way_out)
-        self.chat.inspectorRequested.connect(self.open_inspector)
+        self.chat.inspectorRequested.connect(self.areas.open)
         self.chat.sessionRequested.connect(self.open_session)
         self.inspector.compactionRequested.connect(self.chat.compaction.view)
         self.inspector.context.xray.modesWanted.connect(lambda: self.dialogs.compaction_modes())
         self.chat.workspaceRequested.connect(self.pane.tree.setFocus)
         self.inspector.showRequested.connect(self.chat.show_row)
         self.inspector.mentionRequested.connect(self.chat.mention)
-        self.inspector.closeRequested.connect(lambda: self.set_inspector(False))
+        self.inspector.closeRequested.connect(lambda: self.areas.set_inspector(False))
         self.chat.composer.model.manageWanted.connect(self.modelsWanted.emit)
-        self.chat_status.gaugeClicked.connect(lambda: self.open_inspector("context"))
+        self.chat_status.gaugeClicked.connect(lambda: self.areas.open("context"))
         self.welcome.openFolder.connect(self._open_folder)
         self.welcome.openDemo.connect(self.workspaces.open_demo)
         self.welcome.openRecent.connect(self.open_workspace)
@@ -357,72 +357,13 @@ class MainWindow(Live, QWidget):
             self.machines.status.setVisible(page is self.machines)
         self.chat_status.setVisible(page is not self.machines)
         self._mark_rail()
-        self._fit()
+        self.areas.fit()
         self._title()
         self.commands.refresh()
 
-    # -- areas ----------------------------------------------------------------------------------
-
-    def _wants(self, area: str) -> bool:
-        return str(self._geometry.value(area, "true")) == "true"
-
-    def _want(self, area: str, on: bool) -> None:
-        self._geometry.setValue(area, "true" if on else "false")
-
-    def set_inspector(self, on: bool) -> None:
-        self._want("inspector", on)
-        self._fit("inspector" if on else "")
-        self.commands.refresh()
-
-    def toggle_inspector(self) -> None:
-        self.set_inspector(not self.inspector.isVisible())
-
-    def open_inspector(self, tab: str) -> None:
-        self.set_inspector(True)
-        self.inspector.show_tab(tab)
-
-    def toggle_pane(self) -> None:
-        on = not self.pane.isVisible()
-        self._want("sidebar", on)
-        self._fit("sidebar" if on else "")
-        self.commands.refresh()
-
-    def _fit(self, asked: str | None = None) -> None:
-        """Show the side areas that there is room for (tokens.md): with less than 620 for the chat
-        the inspector goes, with less than 460 the list. What the person ``asked`` for stays; then
-        the other goes."""
-        if asked is not None:
-            self._asked = asked
-        px = theme().px
-        chat = self.pages.currentWidget() is self.chat
-        table = self.machines is not None and self.pages.currentWidget() is self.machines
-        pane = self._wants("sidebar") and (chat or bool(self.workspaces.workspaces)) and not table
-        inspector = chat and self.chat.vm is not None and self._wants("inspector")
-        room = self.width() - px(48) - (px(_PANE) if pane else 0)
-        if inspector:
-            if self._asked == "inspector":
-                pane = pane and room - px(_INSPECTOR) >= px(460)
-            else:
-                inspector = room - px(_INSPECTOR) >= px(620)
-        narrow = self.width() - px(48) - px(_PANE_LEAST) < px(460)
-        if pane and chat and not inspector and narrow and self._asked != "sidebar":
-            pane = False
-        self.pane.setVisible(pane)
-        self.inspector.setVisible(inspector)
-        if pane and not inspector:
-            self._narrow_pane()
-
-    def _narrow_pane(self) -> None:
-        """The list gives way, down to its least width, before the chat gets too narrow."""
-        px, sizes = theme().px, self.split.sizes()
-        short = px(460) - (self.width() - px(48) - sizes[0])
-        if short > 0 and sizes[0] > px(_PANE_LEAST):
-            least = max(px(_PANE_LEAST), sizes[0] - short)
-            self.split.setSizes([least, sum(sizes) - least, 0])
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._fit()
+        self.areas.fit()
 
     # -- telling --------------------------------------------------------------------------------
 
@@ -445,16 +386,6 @@ class MainWindow(Live, QWidget):
 
     def retranslate(self) -> None:
         self._title()
-
-    def _rescale(self) -> None:
-        """A new font size: the side areas keep their share of words."""
-        before, self._scale = self._scale, theme().scale
-        if before and before != self._scale and self.isVisible():
-            factor = self._scale / before
-            sizes = self.split.sizes()
-            sides = [round(n * factor) for n in (sizes[0], sizes[2])]
-            self.split.setSizes([sides[0], max(0, sum(sizes) - sum(sides)), sides[1]])
-            self._fit()
 
     def _title(self) -> None:
         vm = self.chat.vm
@@ -491,16 +422,14 @@ class MainWindow(Live, QWidget):
             # At first use as on the drawing board, or what the screen has room for with a frame.
             room = self.screen().availableGeometry().size() - QSize(8, 40)
             self.resize(QSize(theme().px(1440), theme().px(900)).boundedTo(room))
-        sizes: Any = self._geometry.value("split")
-        if isinstance(sizes, QByteArray):
-            self.split.restoreState(sizes)
+        self.areas.restore()
 
     def save_shape(self) -> None:
         """Remember where the window is and how it is parted."""
         if self._remember.isActive():
             self.save_recent()
         self._geometry.setValue("window", self.saveGeometry())
-        self._geometry.setValue("split", self.split.saveState())
+        self.areas.save()
         self._geometry.setValue("version", __version__)
         self._geometry.sync()
 

@@ -159,7 +159,7 @@ def _view(w: MainWindow) -> list[Command]:
         c(
             "view.inspector",
             lambda: tr("Inspector"),
-            w.toggle_inspector,
+            w.areas.toggle_inspector,
             "Ctrl+I",
             "panel-right",
             group,
@@ -169,7 +169,7 @@ def _view(w: MainWindow) -> list[Command]:
         c(
             "view.sidebar",
             lambda: tr("Workspaces list"),
-            w.toggle_pane,
+            w.areas.toggle_pane,
             "Ctrl+B",
             "panel-left",
             group,

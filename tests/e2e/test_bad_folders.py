@@ -34,7 +34,7 @@ def test_a_folder_that_is_moved_away_and_comes_back(driver: Driver, folder: Path
     driver.until(lambda: "cannot be found" in driver.why_disabled())
     assert str(folder) in driver.why_disabled()
     window = driver.window
-    window.open_inspector("files")
+    window.areas.open("files")
     driver.until(lambda: not window.inspector.files.tree.isVisible())
     window.workspaces.new_session(driver.workspace("Field notes").info.id)
     driver.until(lambda: any("not there" in t for t in driver.toasts()))

@@ -86,7 +86,7 @@ def test_files_that_are_no_text(driver: Driver, folder: Path) -> None:
     assert all(t.output for t in (noise, pipe, line, loop, directory))
     # The panel of files shows them all, and looks into none of them blindly.
     window = driver.window
-    window.open_inspector("files")
+    window.areas.open("files")
     files = window.inspector.files
     driver.until(lambda: files.model.rowCount() == 7)
     for row in range(files.model.rowCount()):
@@ -110,7 +110,7 @@ def test_thirty_thousand_folders(driver: Driver, folder: Path) -> None:
     driver.until_idle(30_000)
     assert "notes.md" in driver.tools()[0].output
     window = driver.window
-    window.open_inspector("files")
+    window.areas.open("files")
     driver.until(lambda: window.inspector.files.model.rowCount() == 303)
 
 

@@ -242,9 +242,9 @@ def test_inspector_shows_what_is_there(driver: Driver, folder: Path) -> None:
     driver.until_idle()
     window = driver.window
     for tab in ("context", "files", "tools", "compactions"):
-        window.open_inspector(tab)
+        window.areas.open(tab)
         assert window.inspector.tab() == tab
-    window.open_inspector("files")
+    window.areas.open("files")
     files = window.inspector.files.model
     names = lambda: {  # noqa: E731
         files.data(files.index(r, 0), Qt.ItemDataRole.DisplayRole) for r in range(files.rowCount())

@@ -57,7 +57,7 @@ def test_its_session_is_read_and_goes_on_in_a_new_one(driver: Driver, foreign: P
     assert "a.txt" in call.output
     assert "another program" in driver.why_disabled().lower()
     for tab in ("context", "files", "tools", "compactions"):
-        window.open_inspector(tab)
+        window.areas.open(tab)
     rows = [i.id for i in driver.vm.items()]
 
     composer = window.chat.composer

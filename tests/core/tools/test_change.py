@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import socket
 import stat
+import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
 from desktop_app.core.errors import ToolFailure
@@ -16,6 +19,7 @@ from desktop_app.core.tools.edit import Edit, replace
 from desktop_app.core.tools.read import Read
 from desktop_app.core.tools.textfile import decode, encode
 from desktop_app.core.tools.write import Write
+from tests.helpers.tools import make_context
 
 
 async def edit(ctx: ToolContext, old: str, new: str, *, path: str = "f", **more: object) -> str:
@@ -234,3 +238,70 @@ def test_a_change_within_a_line_of_a_mixed_file_is_undone_exactly(
     changed, _ = replace(text, "MARK", "other", "f")
     assert changed == text.replace("MARK", "other")
     assert replace(changed, "other", "MARK", "f")[0] == text
+
+
+PIECES = [b"\r\n", b"\n", b"\r", b"\xe2\x80\xa8", b"\xff", b"\xe4", b"\x85", b"word", b"\0"]
+ANY = st.binary(max_size=60) | st.lists(st.sampled_from(PIECES)).map(b"".join)
+
+
+@settings(max_examples=150, deadline=None)
+@given(ANY, ANY, st.sampled_from(["ascii", "utf-8-sig", "utf-16-le", "utf-16-be"]))
+def test_no_bytes_but_those_of_the_change_are_touched(
+    before: bytes, after: bytes, kind: str
+) -> None:
+    """Files of any bytes, through the tools themselves: what is refused stays as it is."""
+    bom = {"utf-8-sig": b"\xef\xbb\xbf", "utf-16-le": b"\xff\xfe", "utf-16-be": b"\xfe\xff"}
+    name = kind if kind.startswith("utf-16") else "ascii"
+    head, mark, other = bom.get(kind, b"") + before, "MARK".encode(name), "Z\u0041".encode(name)
+    data = head + mark + after
+    assume(data.count(mark) == 1)
+
+    async def changed(folder: Path) -> str:
+        ctx = make_context(folder)
+        try:
+            await Read().run({"file_path": "f"}, ctx)
+            await edit(ctx, "MARK", "ZA")
+        except ToolFailure as error:
+            return error.code
+        finally:
+            await ctx.backend.close()
+        return ""
+
+    with tempfile.TemporaryDirectory() as temp:
+        path = Path(temp) / "f"
+        path.write_bytes(data)
+        code = asyncio.run(changed(Path(temp)))
+        now = path.read_bytes()
+        assert os.listdir(temp) == ["f"]
+    known = {"file.binary", "file.encoding", "read.pdf_broken", "edit.not_found"}
+    event(code or "changed")
+    if code:
+        assert code in known
+        assert now == data
+        # no match: the mark lies across the characters of what the file is encoded in
+        assert code != "edit.not_found" or (name != "ascii" and len(head) % 2)
+    else:
+        assert now == head + other + after
+
+
+@pytest.mark.parametrize("tool", [Edit(), Write()])
+@pytest.mark.parametrize("name", ["fifo", "to-fifo", "/dev/null", "socket"])
+async def test_special_files_are_never_changed(
+    ctx: ToolContext, folder: Path, tool: Edit | Write, name: str
+) -> None:
+    os.mkfifo(folder / "fifo")
+    (folder / "to-fifo").symlink_to("fifo")
+    args = {"file_path": name, "old_string": "a", "new_string": "b"}
+    if isinstance(tool, Write):
+        args = {"file_path": name, "content": "b"}
+    here = os.getcwd()
+    os.chdir(folder)  # a socket's path is short
+    try:
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind("socket")
+            with pytest.raises(ToolFailure) as caught:
+                await tool.run(args, ctx)
+    finally:
+        os.chdir(here)
+    assert caught.value.code == "file.special"
+    assert stat.S_ISFIFO((folder / "fifo").stat().st_mode)

@@ -243,6 +243,30 @@ async def test_glob(ctx: ToolContext, folder: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        ("{a,b}.{py,ts}", ["a.py", "a.ts", "b.py"]),
+        ("{a,{b,c}}.py", ["a.py", "b.py", "c.py"]),
+        ("[a-c].py", ["a.py", "b.py", "c.py"]),
+        ("[!a-b].py", ["c.py", "d.py"]),
+        ("[^ab].py", ["c.py", "d.py"]),
+        ("[[]x].py", ["[x].py"]),
+        ("?.py", ["a.py", "b.py", "c.py", "d.py"]),
+        ("{a,}.py", ["a.py"]),
+        ("{a}.py", ["{a}.py"]),
+        ("**/{deep,deeper}/[a-z]*", ["x/deep/f", "y/deeper/g"]),
+        ("{x,y}/**", ["x/deep/", "x/deep/f", "y/deeper/", "y/deeper/g"]),
+    ],
+)
+async def test_braces_and_classes(
+    ctx: ToolContext, folder: Path, pattern: str, found: list[str]
+) -> None:
+    names = ["a.py", "b.py", "c.py", "d.py", "a.ts", "[x].py", "{a}.py", "x/deep/f", "y/deeper/g"]
+    fill(folder, dict.fromkeys(names, "x"))
+    assert sorted(await glob(ctx, pattern)) == sorted(found)
+
+
 async def test_glob_is_newest_first_and_limited(ctx: ToolContext, folder: Path) -> None:
     for i in range(5):
         fill(folder, {f"{i}.txt": "x"})
