@@ -117,6 +117,18 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         "",
         "",
     ),
+    "transfer.differs": (
+        mark("A file did not come over whole"),
+        mark("“{path}” in “{folder}” is not the same on both sides."),
+        mark("Try again. If it changed meanwhile, stop what writes it first."),
+        "retry",
+    ),
+    "transfer.broken": (
+        mark("The transfer broke off"),
+        mark("What came was not whole: {detail}. Nothing was kept of it."),
+        mark("Try again."),
+        "retry",
+    ),
     "gateway.failed": (
         mark("The MCP gateway did not start"),
         mark("It runs inside the container or sandbox and said: {detail}"),

@@ -20,6 +20,7 @@ from .spec import WORKDIR, DockerSpec, host_user
 LABEL = "slipway.workspace"
 GATEWAY_PORT = 5600
 STOP_SECONDS = 5
+PIECE = 1 << 18
 STATUS: dict[str, Status] = {
     "running": "running",
     "restarting": "running",
@@ -164,6 +165,39 @@ class Container:
     async def remove(self) -> None:
         await self._do("delete", force=True, v=True)
         self._found = ""
+
+    async def owner(self) -> tuple[int, int]:
+        """Uid and gid that it runs as."""
+        found = await self.find()
+        user = str((found or {}).get("Config", {}).get("User") or "0:0")
+        uid, _, gid = user.partition(":")
+        return int(uid), int(gid or uid)
+
+    async def put(self, folder: str, tar: AsyncGenerator[bytes]) -> None:
+        """Unpack a tar into a directory, by the engine itself."""
+        client, found = await self.engine.client(), await self.find()
+        if found is None:
+            raise WorkspaceError("docker.gone", detail=self._name)
+        try:
+            await client.containers.container(found["Id"]).put_archive(folder, tar)
+        except Exception as error:
+            raise told(error, self.engine) from error
+
+    async def get(self, path: str) -> AsyncGenerator[bytes]:
+        """A directory as tar, by the engine itself, in pieces as they come (the library's own call
+        keeps all of it in memory)."""
+        client, found = await self.engine.client(), await self.find()
+        if found is None:
+            raise WorkspaceError("docker.gone", detail=self._name)
+        place = f"containers/{found['Id']}/archive"
+        try:
+            async with client._query(place, method="GET", params={"path": path}) as response:
+                async for piece in response.content.iter_chunked(PIECE):
+                    yield piece
+        except GeneratorExit:
+            raise
+        except Exception as error:
+            raise told(error, self.engine) from error
 
     async def written(self) -> int | None:
         """Bytes in the container's own layer: what goes when it is removed; 0 without one."""

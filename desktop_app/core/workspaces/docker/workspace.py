@@ -123,6 +123,17 @@ class DockerWorkspace(ManagedWorkspace):
                 await container.remove()
         return await self.start()
 
+    async def _owner(self) -> tuple[int, int]:
+        return await (await self.container()).owner()
+
+    async def _send(self, folder: str, tar: AsyncGenerator[bytes]) -> None:
+        await (await self.container()).put(folder, tar)
+
+    async def _fetch(self, path: str) -> AsyncGenerator[bytes]:
+        async with aclosing((await self.container()).get(path)) as pieces:
+            async for piece in pieces:
+                yield piece
+
     async def usage(self) -> AsyncGenerator[Usage]:
         async with aclosing((await self.container()).usage()) as items:
             async for item in items:

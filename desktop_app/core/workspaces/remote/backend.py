@@ -122,7 +122,8 @@ class RemoteBackend:
             raise
         return line
 
-    def _path(self, path: str) -> str:
+    def path(self, path: str) -> str:
+        """A path as the machine has it, absolute; WorkspaceError ``file.bad_name``."""
         if "\0" in path:
             raise WorkspaceError("file.bad_name", path=path)
         return posixpath.normpath(posixpath.join(self._cwd, path))
@@ -156,7 +157,7 @@ class RemoteBackend:
             "run",
             source=None if stdin is None else _once(stdin),
             argv=argv,
-            cwd=self._path(cwd or self._cwd),
+            cwd=self.path(cwd or self._cwd),
             env={**self._env, **(env or {})},
             input=stdin is not None,
             timeout=timeout,
@@ -196,6 +197,27 @@ class RemoteBackend:
                 else:
                     yield data
 
+    async def pack(self, path: str) -> AsyncGenerator[bytes]:
+        """A directory as tar, its name first, in pieces. WorkspaceError ``file.*``."""
+        async with aclosing(self._parts("pack", self.path(path))) as parts:
+            async for what, _, data in parts:
+                if what == "part":
+                    yield data
+
+    async def unpack(self, path: str, pieces: AsyncIterator[bytes]) -> None:
+        """A tree of tar into a directory, which is made. WorkspaceError ``file.*``,
+        ``disk.full``."""
+        await (await self._ready()).ask("unpack", pieces, path=self.path(path))
+
+    async def digests(self, path: str) -> dict[str, tuple[int, str]]:
+        """Size and SHA-256 of every regular file below a directory, by its path there."""
+        found: dict[str, tuple[int, str]] = {}
+        async with aclosing(self._parts("digests", self.path(path))) as parts:
+            async for what, value, _ in parts:
+                if what == "part":
+                    found |= {str(name): (int(size), str(sha)) for name, size, sha in value}
+        return found
+
     async def end_marked(self, marks: Sequence[str]) -> int:
         return int(await self._ask("end_marked", marks=list(marks)))
 
@@ -233,7 +255,7 @@ class RemoteBackend:
     # -- files -----------------------------------------------------------------------------------
 
     async def stat(self, path: str, *, follow: bool = True) -> FileInfo:
-        return FileInfo(*await self._ask("stat", self._path(path), follow=follow))
+        return FileInfo(*await self._ask("stat", self.path(path), follow=follow))
 
     async def stat_many(self, paths: Sequence[str]) -> list[FileInfo | None]:
         whole = [posixpath.normpath(posixpath.join(self._cwd, path)) for path in paths]
@@ -241,11 +263,11 @@ class RemoteBackend:
         return [None if entry is None else FileInfo(*entry) for entry in found]
 
     async def access(self, path: str) -> tuple[bool, bool]:
-        read, write = await self._ask("access", self._path(path))
+        read, write = await self._ask("access", self.path(path))
         return bool(read), bool(write)
 
     async def scandir(self, path: str) -> AsyncGenerator[list[FileInfo]]:
-        async with aclosing(self._parts("scandir", self._path(path))) as parts:
+        async with aclosing(self._parts("scandir", self.path(path))) as parts:
             async for what, value, _ in parts:
                 if what == "part":
                     yield [FileInfo(*entry) for entry in value]
@@ -253,7 +275,7 @@ class RemoteBackend:
     async def read(
         self, path: str, *, offset: int = 0, length: int | None = None
     ) -> AsyncGenerator[bytes]:
-        parts = self._parts("read", self._path(path), offset=offset, length=length)
+        parts = self._parts("read", self.path(path), offset=offset, length=length)
         async with aclosing(parts) as pieces:
             async for what, _, data in pieces:
                 if what == "part":
@@ -261,7 +283,7 @@ class RemoteBackend:
 
     async def read_bytes(self, path: str, *, max_bytes: int = 16 << 20) -> bytes:
         found: list[bytes] = []
-        async with aclosing(self._parts("read", self._path(path), limit=max_bytes)) as parts:
+        async with aclosing(self._parts("read", self.path(path), limit=max_bytes)) as parts:
             async for what, _, data in parts:
                 if what == "part":
                     found.append(data)
@@ -279,33 +301,33 @@ class RemoteBackend:
         whole = isinstance(data, bytes) and len(data) <= PIECE
         options: dict[str, Any] = {"expect": expect, "create": create, "mode": mode, "whole": whole}
         if isinstance(data, bytes) and whole:
-            return FileInfo(*await self._ask("write", self._path(path), data, **options))
+            return FileInfo(*await self._ask("write", self.path(path), data, **options))
         line = await self._ready()
         pieces = _once(data) if isinstance(data, bytes) else data
-        path = self._path(path)
+        path = self.path(path)
         return FileInfo(*await line.ask("write", pieces, path=path, **options))
 
     async def append(self, path: str, data: bytes, *, plain: bool = False) -> int:
-        return int(await self._ask("append", self._path(path), data, plain=plain))
+        return int(await self._ask("append", self.path(path), data, plain=plain))
 
     async def mkdir(self, path: str) -> None:
-        await self._ask("mkdir", self._path(path))
+        await self._ask("mkdir", self.path(path))
 
     async def rename(self, old: str, new: str, *, replace: bool = False) -> None:
-        await self._ask("rename", self._path(old), to=self._path(new), replace=replace)
+        await self._ask("rename", self.path(old), to=self.path(new), replace=replace)
 
     async def remove(self, path: str, *, recursive: bool = False) -> None:
-        await self._ask("remove", self._path(path), recursive=recursive)
+        await self._ask("remove", self.path(path), recursive=recursive)
 
     async def realpath(self, path: str) -> str:
-        return str(await self._ask("realpath", self._path(path)))
+        return str(await self._ask("realpath", self.path(path)))
 
     async def realpaths(self, paths: Sequence[str]) -> list[str]:
-        return list(await self._ask("realpaths", paths=[self._path(path) for path in paths]))
+        return list(await self._ask("realpaths", paths=[self.path(path) for path in paths]))
 
     async def look(self, path: str, *, whole: int, head: int, beside: Sequence[str] = ()) -> Looked:
-        others = [self._path(other) for other in beside]
-        parts = self._parts("look", self._path(path), whole=whole, head=head, beside=others)
+        others = [self.path(other) for other in beside]
+        parts = self._parts("look", self.path(path), whole=whole, head=head, beside=others)
         found: list[bytes] = []
         answer: Any = None
         async with aclosing(parts) as pieces:

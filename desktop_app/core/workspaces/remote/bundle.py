@@ -8,7 +8,8 @@ import zlib
 from functools import cache
 from pathlib import Path
 
-MODULES = ("base", "files", "processes", "requests", "link")  # each may import those before it
+# in the order of their imports
+MODULES = ("base", "files", "processes", "requests", "trees", "link")
 
 _START = (
     "import base64,json,sys,types,zlib\n"

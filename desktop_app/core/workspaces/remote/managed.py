@@ -11,8 +11,9 @@ import asyncio
 import logging
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from desktop_app.core.errors import WorkspaceError
@@ -21,6 +22,7 @@ from desktop_app.core.workspaces.local_workspace import LocalWorkspace
 
 from .backend import RemoteBackend
 from .channel import Channel
+from .tree_tar import Digests, Moved, pack, unpack
 
 log = logging.getLogger(__name__)
 
@@ -75,6 +77,7 @@ class Progress:
 
 
 Tell = Callable[[Progress], None]
+Tally = Callable[[Moved], None]
 
 
 class ManagedWorkspace(LocalWorkspace):
@@ -133,6 +136,52 @@ class ManagedWorkspace(LocalWorkspace):
     @abstractmethod
     def logs(self, *, lines: int = 500, follow: bool = False) -> AsyncGenerator[str]:
         """Lines of the machine's own output, oldest first."""
+
+    # -- whole directories -----------------------------------------------------------------------
+
+    async def upload(
+        self, source: Path, folder: str, *, verify: bool = True, tell: Tally | None = None
+    ) -> Moved:
+        """Bring a directory of this computer into ``folder`` of the machine, under its own name.
+        With ``verify`` every file's digest is compared after. WorkspaceError ``file.*``,
+        ``disk.full``, ``transfer.differs`` with the first ``path`` that did not come over whole."""
+        await self._up()
+        moved = Moved()
+        await self._remote.mkdir(folder)
+        async with aclosing(pack(source, moved, digests=verify, owner=await self._owner())) as tar:
+            await self._send(self._remote.path(folder), _counted(tar, moved, tell))
+        if verify:
+            there = await self._remote.digests(f"{self._remote.path(folder)}/{source.name}")
+            _compare(moved.digests, there, str(source))
+        return moved
+
+    async def download(
+        self, folder: str, target: Path, *, verify: bool = True, tell: Tally | None = None
+    ) -> Moved:
+        """Bring a directory of the machine here as ``target``, which must not exist: whole, or not
+        at all. What may not be brought (devices, links out of it) is in ``left_out``.
+        WorkspaceError ``file.*``, ``disk.full``, ``transfer.broken``, ``transfer.differs``."""
+        await self._up()
+        moved = Moved()
+        path = self._remote.path(folder)
+        async with aclosing(self._fetch(path)) as tar:
+            await unpack(_counted(tar, moved, tell), target, moved, digests=verify)
+        if verify:
+            there = await self._remote.digests(path)
+            _compare(there, moved.digests, folder)
+        return moved
+
+    async def _owner(self) -> tuple[int, int]:
+        """Uid and gid of what is brought in."""
+        return 0, 0
+
+    async def _send(self, folder: str, tar: AsyncGenerator[bytes]) -> None:
+        await self._remote.unpack(folder, tar)
+
+    async def _fetch(self, path: str) -> AsyncGenerator[bytes]:
+        async with aclosing(self._remote.pack(path)) as pieces:
+            async for piece in pieces:
+                yield piece
 
     # -- life cycle ------------------------------------------------------------------------------
 
@@ -238,3 +287,18 @@ class ManagedWorkspace(LocalWorkspace):
         looked at again."""
         if not self._closed and self._state not in ("ready", "readonly"):
             await self.start()
+
+
+async def _counted(
+    pieces: AsyncGenerator[bytes], moved: Moved, tell: Tally | None
+) -> AsyncGenerator[bytes]:
+    async for piece in pieces:
+        if tell is not None:
+            tell(moved)
+        yield piece
+
+
+def _compare(sent: Digests, there: Digests, where: str) -> None:
+    for path, digest in sent.items():
+        if there.get(path) != digest:
+            raise WorkspaceError("transfer.differs", retryable=True, path=path, folder=where)

@@ -7,7 +7,8 @@ import hashlib
 import json
 import os
 import socket
-from collections.abc import AsyncIterator, Callable
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -26,6 +27,13 @@ def listening(path: Path) -> socket.socket:
     one = socket.socket(socket.AF_UNIX)
     one.bind(str(path))
     return one
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """A short one: the path of a socket holds about a hundred characters."""
+    with tempfile.TemporaryDirectory(prefix="d") as made:
+        yield Path(made)
 
 
 @pytest.fixture

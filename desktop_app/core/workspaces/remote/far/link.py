@@ -14,11 +14,12 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from . import files, processes, requests
+from . import files, processes, requests, trees
 from .base import Gone, Refused, refusal
 
 WINDOW = 1 << 20
-ROOMS = (files, processes, requests)
+ROOMS = (files, processes, requests, trees)
+PATIENT = ("run", "write", "read", "look", "scandir", "http", "pack", "unpack", "digests")
 QUIET = 60.0
 
 
@@ -156,7 +157,7 @@ class Link:
                 call.take(head, body)
             elif op not in ("data", "ack", "cancel"):
                 call = self.calls[number] = Call(self, head, body)
-                if op in ("run", "write", "read", "look", "scandir", "http"):  # may wait
+                if op in PATIENT:  # may wait for the other side
                     threading.Thread(target=call.work, daemon=True).start()
                 else:
                     self.pool.submit(call.work)

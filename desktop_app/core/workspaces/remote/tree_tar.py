@@ -1,0 +1,274 @@
+"""Directories of this computer to a stream of tar and back, in a thread; nothing is trusted that
+comes from a machine.
+
+The tar of a machine is unpacked into a new directory beside its target and renamed when it is
+whole. An entry that leads out of it, a device, or a link to somewhere else is left out and named.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import io
+import os
+import secrets
+import shutil
+import tarfile
+import threading
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, cast
+
+from desktop_app.core.errors import WorkspaceError
+
+PIECE = 1 << 18
+AHEAD = 16  # pieces between the thread and the loop
+Digests = dict[str, tuple[int, str]]  # path below the top -> size, SHA-256
+
+
+@dataclass(slots=True)
+class Moved:
+    """What went over: bytes and files so far; ``left_out`` are entries that may not be brought
+    here; ``digests`` only where they were asked for."""
+
+    bytes: int = 0
+    files: int = 0
+    left_out: list[str] = field(default_factory=list[str])
+    digests: Digests = field(default_factory=Digests)
+
+
+Tell = Callable[[Moved], None]
+
+
+class _Pipe:
+    """Pieces from a thread to the loop or back, bounded."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.queue: asyncio.Queue[bytes | BaseException | None] = asyncio.Queue()
+        self.room = threading.Semaphore(AHEAD)
+        self.stopped = threading.Event()
+
+    def put(self, item: bytes | BaseException | None) -> None:
+        """From the thread; waits while the loop is behind. BrokenPipeError when nobody reads."""
+        while not self.room.acquire(timeout=0.2):
+            if self.stopped.is_set():
+                raise BrokenPipeError
+        if self.stopped.is_set():
+            raise BrokenPipeError
+        self.loop.call_soon_threadsafe(self.queue.put_nowait, item)
+
+    async def get(self) -> bytes | BaseException | None:
+        item = await self.queue.get()
+        self.room.release()
+        return item
+
+
+class _Out(io.RawIOBase):
+    def __init__(self, pipe: _Pipe) -> None:
+        self._pipe = pipe
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any, /) -> int:
+        self._pipe.put(bytes(data))
+        return len(data)
+
+
+class _Hashed(io.RawIOBase):
+    """A file that is digested while it is read."""
+
+    def __init__(self, inner: IO[bytes]) -> None:
+        self._inner = inner
+        self.digest = hashlib.sha256()
+        self.size = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1, /) -> bytes:
+        data = self._inner.read(size)
+        self.digest.update(data)
+        self.size += len(data)
+        return data
+
+
+async def pack(
+    source: Path, moved: Moved, *, digests: bool, owner: tuple[int, int] = (0, 0)
+) -> AsyncGenerator[bytes]:
+    """The directory ``source`` as tar, its name first; everything is ``owner``'s (uid, gid).
+    WorkspaceError ``file.failed`` when something cannot be read."""
+    pipe = _Pipe()
+
+    def work() -> None:
+        try:
+            with (
+                io.BufferedWriter(_Out(pipe), PIECE) as out,
+                cast(Any, tarfile.open)(fileobj=out, mode="w|", copybufsize=PIECE) as tar,
+            ):
+                _Adding(tar, source, moved, digests, owner).add(source, source.name)
+            pipe.put(None)
+        except BrokenPipeError:
+            pass
+        except OSError as error:
+            path = str(error.filename or source)
+            pipe.put(WorkspaceError("file.failed", path=path, detail=str(error.strerror)))
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        while (item := await pipe.get()) is not None:
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+    finally:
+        pipe.stopped.set()
+        await asyncio.to_thread(thread.join)
+
+
+@dataclass(slots=True)
+class _Adding:
+    tar: tarfile.TarFile
+    top: Path
+    moved: Moved
+    digests: bool
+    owner: tuple[int, int]
+
+    def add(self, path: Path, name: str) -> None:
+        entry: Any = self.tar.gettarinfo(str(path), name)
+        kinds = (tarfile.REGTYPE, tarfile.DIRTYPE, tarfile.SYMTYPE, tarfile.LNKTYPE)
+        if entry is None or entry.type not in kinds:  # None: a socket
+            self.moved.left_out.append(name)
+            return
+        entry.uid, entry.gid = self.owner
+        entry.uname = entry.gname = ""
+        if entry.islnk():  # a second name of a file: its bytes once more, it may be elsewhere
+            entry.type, entry.linkname, entry.size = tarfile.REGTYPE, "", path.stat().st_size
+        if entry.isreg():
+            self._file(entry, path)
+            return
+        self.tar.addfile(entry)
+        if entry.isdir():
+            for child in sorted(os.listdir(path)):
+                self.add(path / child, f"{name}/{child}")
+
+    def _file(self, entry: tarfile.TarInfo, path: Path) -> None:
+        with path.open("rb") as file:
+            held = _Hashed(file) if self.digests else file
+            self.tar.addfile(entry, cast(IO[bytes], held))
+        self.moved.files += 1
+        self.moved.bytes += entry.size
+        if isinstance(held, _Hashed):
+            below = path.relative_to(self.top).as_posix()
+            self.moved.digests[below] = (held.size, held.digest.hexdigest())
+
+
+class _In(io.RawIOBase):
+    def __init__(self, pieces: Callable[[], bytes]) -> None:
+        self._next = pieces
+        self._rest = b""
+        self._ended = False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        if not self._rest and not self._ended:
+            self._rest = self._next()
+            self._ended = not self._rest
+        size = min(len(buffer), len(self._rest))
+        buffer[:size], self._rest = self._rest[:size], self._rest[size:]
+        return size
+
+
+async def unpack(
+    pieces: AsyncIterator[bytes], target: Path, moved: Moved, *, digests: bool
+) -> None:
+    """A tree of tar as ``target``, which must not exist; its own name at the top is left off.
+    WorkspaceError ``file.exists``, ``disk.full``, ``transfer.broken``."""
+    if os.path.lexists(target):
+        raise WorkspaceError("file.exists", path=str(target))
+    loop = asyncio.get_running_loop()
+    waiting: asyncio.Queue[bytes] = asyncio.Queue(AHEAD)
+    stopped = threading.Event()
+    fresh = target.with_name(f".slipway-{secrets.token_hex(8)}.part")
+
+    def following() -> bytes:
+        if stopped.is_set():
+            raise BrokenPipeError
+        return asyncio.run_coroutine_threadsafe(waiting.get(), loop).result()
+
+    def work() -> None:
+        fresh.mkdir(parents=True)
+        source = io.BufferedReader(_In(following), PIECE)
+        with tarfile.open(fileobj=source, mode="r|") as tar:
+            for entry in tar:
+                _extract(tar, entry, fresh, moved, digests=digests)
+        while source.read(PIECE):  # what follows the end of the tar
+            pass
+
+    job = loop.run_in_executor(None, work)
+    try:
+        async for piece in pieces:
+            if job.done():
+                break
+            await waiting.put(piece)
+        await waiting.put(b"")
+        await job
+        await asyncio.to_thread(os.rename, fresh, target)
+    except tarfile.TarError as error:
+        raise WorkspaceError("transfer.broken", retryable=True, detail=str(error)) from error
+    except OSError as error:
+        code = "disk.full" if error.errno == 28 else "file.failed"
+        raise WorkspaceError(code, path=str(target), detail=str(error)) from error
+    finally:
+        stopped.set()
+        while not waiting.empty():
+            waiting.get_nowait()
+        waiting.put_nowait(b"")
+        await asyncio.wait([job])
+        await asyncio.to_thread(shutil.rmtree, fresh, True)
+
+
+def _extract(
+    tar: tarfile.TarFile, entry: tarfile.TarInfo, top: Path, moved: Moved, *, digests: bool
+) -> None:
+    _, _, below = entry.name.rstrip("/").partition("/")
+    if not below:  # the directory itself
+        return
+    entry.name = below
+    if entry.islnk():
+        entry.linkname = entry.linkname.partition("/")[2]
+    try:
+        safe = tarfile.data_filter(entry, str(top))
+    except tarfile.FilterError:
+        moved.left_out.append(below)
+        return
+    if safe.isreg():
+        _write(tar, safe, top / below, moved, below if digests else "")
+    elif safe.isdir() or safe.issym() or safe.islnk():
+        tar.extract(safe, top, set_attrs=False, filter="data")
+    else:
+        moved.left_out.append(below)
+
+
+def _write(
+    tar: tarfile.TarFile, entry: tarfile.TarInfo, path: Path, moved: Moved, below: str
+) -> None:
+    source = tar.extractfile(entry)
+    assert source is not None
+    path.parent.mkdir(parents=True, exist_ok=True)
+    digest, size = hashlib.sha256(), 0
+    with path.open("xb") as file:
+        while data := source.read(PIECE):
+            file.write(data)
+            size += len(data)
+            if below:
+                digest.update(data)
+    path.chmod(entry.mode | 0o600)
+    moved.files += 1
+    moved.bytes += size
+    if below:
+        moved.digests[below] = (size, digest.hexdigest())
