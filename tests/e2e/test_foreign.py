@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from PySide6.QtCore import Qt
@@ -74,3 +75,25 @@ def test_its_session_is_read_and_goes_on_in_a_new_one(driver: Driver, foreign: P
     assert driver.said().endswith("It goes on here.")
     sent = model.requests[0].messages
     assert any("I will run a tool" in m.text() for m in sent), "the model knows what was said"
+
+
+def test_one_that_a_service_may_be_using_is_read_until_the_person_opens_it_anyway(
+    driver: Driver, foreign: Path
+) -> None:
+    os.utime(foreign / ".mcp")
+    before = bytes_of(foreign)
+    driver.start(ScriptedModel([[Say("Hello.")]], titles=[[Say("Greeting")]]))
+    window = driver.window
+    window.workspaces.open_folder(str(foreign))
+    driver.dialog(TrustDialog).accept()
+    driver.until(lambda: driver.note("agentscope") == "in use")
+    driver.until(lambda: window.desk.current is not None)
+    driver.until(lambda: "not by Slipway" in driver.why_disabled())
+    composer = window.chat.composer
+    assert composer.way.text() == "Open anyway"
+    assert bytes_of(foreign) == before
+    QTest.mouseClick(composer.way, Qt.MouseButton.LeftButton)
+    driver.until(lambda: driver.why_disabled() == "")
+    driver.until_shown()
+    driver.ask("Hello?")
+    assert driver.said().endswith("Hello.")
