@@ -146,6 +146,7 @@ class ContextEngine:
         mark = (info.id, info.window, info.max_output, marks, counter.name)
         account = self._accounts.get(mark)
         if account is None:
+            self.resume()  # other marks do not make uncounted what was counted
             account = self._accounts[mark] = Accounting(
                 resolve(info, error=self._refused.get(info.id), marks=marks),
                 model=info.id,
@@ -193,7 +194,12 @@ class ContextEngine:
 
     def observe(self, usage: Usage | None) -> Counted | None:
         """The provider's count of the call that was just made; None when it said nothing."""
-        return self.account().observe(usage, self._sent) if self._sent is not None else None
+        if self._sent is None:
+            return None
+        counted = self.account().observe(usage, self._sent)
+        if counted is not None:
+            self._resume = None
+        return counted
 
     def overflowed(self, error: ModelError) -> None:
         """The provider refused the prompt as too long: learn from what it said."""
