@@ -21,6 +21,7 @@ from .ids import now_us
 from .sessions.appdb import WorkspaceRow
 from .shelf import Shelf
 from .tasks import Tasks
+from .workspaces.docker.engines import Tried
 from .workspaces.docker.workspace import DockerWorkspace
 from .workspaces.e2b.workspace import E2BWorkspace
 from .workspaces.local_workspace import LocalWorkspace
@@ -96,6 +97,7 @@ class Overview:
         self._servers_up = servers_up
         self._rows: dict[str, OverviewRow] = {}
         self._points: dict[str, deque[Usage]] = {}
+        self._names: dict[str, str] = {}  # by address of an engine
         self._agents: dict[str, set[str]] = {}
         self._detailed: dict[str, float] = {}  # loop time of the last count
         self._watched: set[str] = set()
@@ -162,6 +164,7 @@ class Overview:
         workspace = self._shelf.manager.cached(row.id)
         if isinstance(workspace, ManagedWorkspace):
             now = _with_machine(now, workspace)
+            now = replace(now, engine=self._names.get(now.engine, now.engine))
         return now if now.up else replace(now, cpu=None, memory=None, servers_up=0)
 
     # -- what changes ----------------------------------------------------------------------------
@@ -223,7 +226,20 @@ class Overview:
         else:
             self._tasks.cancel("look at what is seen")
 
+    async def _name_engines(self) -> None:
+        """What answers at the addresses of Docker engines, once for each address."""
+        rows = [row for row in self._rows.values() if row.kind == "docker" and "://" in row.engine]
+        if not any(row.engine not in self._names for row in rows):
+            return
+        for one in await self._shelf.places.engines.report():
+            if one.error is None:
+                self._names[one.endpoint.url] = engine_name(one)
+        for row in rows:
+            self._names.setdefault(row.engine, row.engine)  # nothing answers: the address says most
+            self._change(row.id, engine=self._names[row.engine])
+
     async def _look(self) -> None:
+        await self._name_engines()
         while True:
             await self._detail(set(self._watched))
             await asyncio.sleep(LOOK_SECONDS)
@@ -292,6 +308,14 @@ class Overview:
             self._settling.cancel()
         self._watched.clear()
         await self._tasks.close()
+
+
+def engine_name(one: Tried) -> str:
+    """``Docker 29.1``, ``Docker 20.10 · rootless``, ``Podman 5.2``: what a list has room for."""
+    product = one.product.split()[0] if one.product else "Docker"
+    product = "Docker" if product == "Engine" else product
+    short = f"{product} {'.'.join(one.version.split('.')[:2])}".strip()
+    return f"{short} · rootless" if one.endpoint.how == "rootless" else short
 
 
 def _with_machine(row: OverviewRow, workspace: ManagedWorkspace) -> OverviewRow:

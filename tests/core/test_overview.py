@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from desktop_app.core.overview import Overview, OverviewRow, spent
+from desktop_app.core.overview import Overview, OverviewRow, engine_name, spent
 from desktop_app.core.paths import paths
 from desktop_app.core.service import Slipway
+from desktop_app.core.workspaces.docker.discovery import Endpoint
+from desktop_app.core.workspaces.docker.engines import Tried
 from desktop_app.core.workspaces.docker.spec import DockerSpec
 from desktop_app.core.workspaces.e2b.spec import E2BSpec
 from desktop_app.core.workspaces.mcp_write import NewServer
@@ -107,7 +109,7 @@ async def test_a_docker_container_that_runs_is_measured_while_it_is_watched(
     await until(lambda: (row := overview.row(info.id)) and row.memory)
     row = overview.row(info.id)
     assert row is not None
-    assert row.engine
+    await until(lambda: (row := overview.row(info.id)) and "://" not in row.engine)
     assert overview.points(info.id)[0].memory > 0
     overview.watch([])
     assert not overview._streams
@@ -141,6 +143,14 @@ async def test_an_e2b_sandbox_costs_what_the_person_said(
         assert row.cost(row.used_us) is None
         assert row.ends_us == 0
         await service.machines.do(info.id, "remove")
+
+
+def test_an_engine_is_named_in_short() -> None:
+    plain, rootless = Endpoint("unix:///a", "default"), Endpoint("unix:///b", "rootless")
+    community = Tried(plain, "Docker Engine - Community", "29.1.3")
+    assert engine_name(community) == "Docker 29.1"
+    assert engine_name(Tried(rootless, "Engine", "20.10.24+dfsg1")) == "Docker 20.10 · rootless"
+    assert engine_name(Tried(plain, "Podman Engine", "5.2.1")) == "Podman 5.2"
 
 
 def test_what_has_no_price_costs_nothing_that_is_known() -> None:
