@@ -20,7 +20,7 @@ from .spec import WORKDIR, DockerSpec, host_user
 LABEL = "slipway.workspace"
 GATEWAY_PORT = 5600
 STOP_SECONDS = 5
-PIECE = 1 << 18
+PIECE = 1 << 20
 STATUS: dict[str, Status] = {
     "running": "running",
     "restarting": "running",

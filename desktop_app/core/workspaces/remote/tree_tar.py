@@ -8,9 +8,11 @@ whole. An entry that leads out of it, a device, or a link to somewhere else is l
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import io
 import os
+import queue
 import secrets
 import shutil
 import tarfile
@@ -22,8 +24,8 @@ from typing import IO, Any, cast
 
 from desktop_app.core.errors import WorkspaceError
 
-PIECE = 1 << 18
-AHEAD = 16  # pieces between the thread and the loop
+PIECE = 1 << 20
+AHEAD = 8  # pieces between the thread and the loop
 Digests = dict[str, tuple[int, str]]  # path below the top -> size, SHA-256
 
 
@@ -191,31 +193,32 @@ async def unpack(
     if os.path.lexists(target):
         raise WorkspaceError("file.exists", path=str(target))
     loop = asyncio.get_running_loop()
-    waiting: asyncio.Queue[bytes] = asyncio.Queue(AHEAD)
+    waiting: queue.Queue[bytes] = queue.Queue(AHEAD)
     stopped = threading.Event()
     fresh = target.with_name(f".slipway-{secrets.token_hex(8)}.part")
 
     def following() -> bytes:
         if stopped.is_set():
             raise BrokenPipeError
-        return asyncio.run_coroutine_threadsafe(waiting.get(), loop).result()
+        return waiting.get()
 
     def work() -> None:
         fresh.mkdir(parents=True)
         source = io.BufferedReader(_In(following), PIECE)
-        with tarfile.open(fileobj=source, mode="r|") as tar:
+        with tarfile.open(fileobj=source, mode="r|", bufsize=PIECE) as tar:
+            taking = _Taking(tar, fresh, moved, digests)
             for entry in tar:
-                _extract(tar, entry, fresh, moved, digests=digests)
+                taking.take(entry)
         while source.read(PIECE):  # what follows the end of the tar
             pass
 
     job = loop.run_in_executor(None, work)
     try:
-        async for piece in pieces:
+        async for piece in _joined(pieces):
             if job.done():
                 break
-            await waiting.put(piece)
-        await waiting.put(b"")
+            await _handed(waiting, piece)
+        await _handed(waiting, b"")
         await job
         await asyncio.to_thread(os.rename, fresh, target)
     except tarfile.TarError as error:
@@ -225,50 +228,85 @@ async def unpack(
         raise WorkspaceError(code, path=str(target), detail=str(error)) from error
     finally:
         stopped.set()
-        while not waiting.empty():
-            waiting.get_nowait()
+        with contextlib.suppress(queue.Empty):
+            while True:
+                waiting.get_nowait()
         waiting.put_nowait(b"")
         await asyncio.wait([job])
         await asyncio.to_thread(shutil.rmtree, fresh, True)
 
 
-def _extract(
-    tar: tarfile.TarFile, entry: tarfile.TarInfo, top: Path, moved: Moved, *, digests: bool
-) -> None:
-    _, _, below = entry.name.rstrip("/").partition("/")
-    if not below:  # the directory itself
-        return
-    entry.name = below
-    if entry.islnk():
-        entry.linkname = entry.linkname.partition("/")[2]
+async def _joined(pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
+    """Pieces of about ``PIECE``: what a connection gives at a time is small, and each costs a
+    change of thread."""
+    held, size = list[bytes](), 0
+    async for piece in pieces:
+        held.append(piece)
+        size += len(piece)
+        if size >= PIECE:
+            yield b"".join(held)
+            held, size = [], 0
+    if held:
+        yield b"".join(held)
+
+
+async def _handed(waiting: queue.Queue[bytes], piece: bytes) -> None:
     try:
-        safe = tarfile.data_filter(entry, str(top))
-    except tarfile.FilterError:
-        moved.left_out.append(below)
-        return
-    if safe.isreg():
-        _write(tar, safe, top / below, moved, below if digests else "")
-    elif safe.isdir() or safe.issym() or safe.islnk():
-        tar.extract(safe, top, set_attrs=False, filter="data")
-    else:
-        moved.left_out.append(below)
+        waiting.put_nowait(piece)
+    except queue.Full:
+        await asyncio.to_thread(waiting.put, piece)
 
 
-def _write(
-    tar: tarfile.TarFile, entry: tarfile.TarInfo, path: Path, moved: Moved, below: str
-) -> None:
-    source = tar.extractfile(entry)
-    assert source is not None
-    path.parent.mkdir(parents=True, exist_ok=True)
-    digest, size = hashlib.sha256(), 0
-    with path.open("xb") as file:
-        while data := source.read(PIECE):
-            file.write(data)
-            size += len(data)
-            if below:
-                digest.update(data)
-    path.chmod(entry.mode | 0o600)
-    moved.files += 1
-    moved.bytes += size
-    if below:
-        moved.digests[below] = (size, digest.hexdigest())
+class _Taking:
+    """Entries of a tar into ``top``, a new directory that nobody else writes in."""
+
+    def __init__(self, tar: tarfile.TarFile, top: Path, moved: Moved, digests: bool) -> None:
+        self._tar = tar
+        self._top = top
+        self._moved = moved
+        self._digests = digests
+        self._made = {""}  # directories that we made: no link is among them
+
+    def take(self, entry: tarfile.TarInfo) -> None:
+        _, _, below = entry.name.rstrip("/").partition("/")
+        if not below:  # the directory itself
+            return
+        entry.name = below
+        parent, _, name = below.rpartition("/")
+        if entry.isreg() and parent in self._made and name not in ("", ".", ".."):
+            self._write(entry, below)  # the usual case, without resolving the path again
+            return
+        if entry.islnk():
+            entry.linkname = entry.linkname.partition("/")[2]
+        try:
+            safe = tarfile.data_filter(entry, str(self._top))
+        except tarfile.FilterError:
+            self._moved.left_out.append(below)
+            return
+        if safe.isreg():
+            (self._top / below).parent.mkdir(parents=True, exist_ok=True)
+            self._write(safe, below)
+        elif safe.isdir() and parent in self._made and name not in ("", ".", ".."):
+            os.mkdir(self._top / below)
+            self._made.add(below)
+        elif safe.isdir() or safe.issym() or safe.islnk():
+            self._tar.extract(safe, self._top, set_attrs=False, filter="data")
+        else:
+            self._moved.left_out.append(below)
+
+    def _write(self, entry: tarfile.TarInfo, below: str) -> None:
+        source = self._tar.extractfile(entry)
+        assert source is not None
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        digest, size = hashlib.sha256(), 0
+        fd = os.open(self._top / below, flags, (entry.mode or 0o644) & 0o777 | 0o600)
+        with os.fdopen(fd, "wb", buffering=0) as file:
+            while data := source.read(PIECE):
+                file.write(data)
+                size += len(data)
+                if self._digests:
+                    digest.update(data)
+        self._moved.files += 1
+        self._moved.bytes += size
+        if self._digests:
+            self._moved.digests[below] = (size, digest.hexdigest())
