@@ -15,6 +15,8 @@ from PySide6.QtCore import Qt
 from desktop_app.app import Program, make_application
 from desktop_app.core import events as ev
 from desktop_app.core.loopwatch import LoopWatch
+from desktop_app.core.workspaces.docker.spec import DockerSpec
+from desktop_app.core.workspaces.e2b.spec import E2BSpec
 from desktop_app.ui.chat.compaction import PreviewDialog
 from desktop_app.ui.chat.items import CompactionItem
 from desktop_app.ui.loop import AppEventLoop
@@ -302,6 +304,18 @@ async def _shots(hands: Hands, program: Program, watch: LoopWatch) -> None:
     window.chat.show_row(_compaction_row(hands))
     await hands.settle()
     _grab(hands, "compaction")
+    # Nothing of these is started: what is seen of them is what this computer has for them.
+    machines = program.service.machines
+    await machines.create("web-dev", DockerSpec())
+    await machines.create("nightly-eval", E2BSpec())
+    window.show_machines()
+    await hands.until(
+        lambda: window.machines is not None and len(window.machines.vm.rows.rows()) == 3,
+        "the list of workspaces",
+    )
+    await asyncio.sleep(1.0)  # what it measures comes a moment later
+    await hands.settle()
+    _grab(hands, "workspaces")
 
 
 def _grab(hands: Hands, name: str) -> None:

@@ -124,6 +124,8 @@ QHeaderView::section {
   background: $bg; color: $muted; border: none; border-bottom: 1px solid $border;
   min-height: ${27}; padding: 0 ${8}; font-size: ${12}; font-weight: 500;
 }
+QTableView QHeaderView::section:first { padding-left: ${16}; }
+QTableView QHeaderView::section:last { padding-right: ${12}; }
 
 QSplitter::handle { background: $border; }
 QSplitter::handle:horizontal { width: 1px; }

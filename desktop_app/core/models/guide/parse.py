@@ -53,7 +53,7 @@ def hits(done: Done, only: str | None = None) -> list[Hit]:
     searched the path may be missing; ``only`` names it."""
     out: list[Hit] = []
     for line in done.text.splitlines():
-        if not line.strip() or line == "--" or line[:1] == "[":
+        if not line.strip() or line == "--" or line[:1] in "[<":
             continue
         line = _DIGEST.sub("", line)
         m = re.match(r"^(.+?):(\d+):(.*)$", line)

@@ -133,7 +133,11 @@ async def build(engine: Engine, recipe: Recipe) -> AsyncGenerator[BuildStep]:
     step, command, last = 0, "", [""]
     try:
         async for item in client.images.build(
-            fileobj=recipe.archive(), encoding="identity", tag=recipe.tag, stream=True
+            fileobj=recipe.archive(),
+            encoding="identity",
+            tag=recipe.tag,
+            forcerm=True,  # a failed step leaves no container behind
+            stream=True,
         ):
             for line in _lines(item):
                 if line.startswith("Step "):
