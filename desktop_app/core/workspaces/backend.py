@@ -17,6 +17,7 @@ is an async generator, consumed with ``contextlib.aclosing``.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -79,6 +80,23 @@ class ExecResult:
     timed_out: bool
     truncated: bool
     seconds: float
+
+
+async def collected(stream: AsyncGenerator[ProcessEvent], max_bytes: int) -> ExecResult:
+    """What a process said and how it ended; output past ``max_bytes`` is dropped and told."""
+    kept: dict[str, list[bytes]] = {"stdout": [], "stderr": []}
+    left, truncated = max_bytes, False
+    ended = ProcessExit(-1, False, 0.0)
+    async with aclosing(stream) as events:
+        async for event in events:
+            if isinstance(event, OutputChunk):
+                truncated = truncated or len(event.data) > left
+                kept[event.stream].append(event.data[:left])
+                left -= len(kept[event.stream][-1])
+            else:
+                ended = event
+    out, err = b"".join(kept["stdout"]), b"".join(kept["stderr"])
+    return ExecResult(ended.code, out, err, ended.timed_out, truncated, ended.seconds)
 
 
 class Backend(Protocol):

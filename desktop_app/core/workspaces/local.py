@@ -6,7 +6,6 @@ import asyncio
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import aclosing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar
 from desktop_app.core.errors import WorkspaceError
 
 from . import local_files as files
-from .backend import ExecResult, FileInfo, Looked, OutputChunk, ProcessEvent, ProcessExit
+from .backend import ExecResult, FileInfo, Looked, ProcessEvent, ProcessExit, collected
 from .local_process import LocalProcess
 from .local_write import AtomicWrite, append, append_plain
 from .process_tree import end_marked, kill_all
@@ -132,26 +131,8 @@ class LocalBackend:
         timeout: float | None = None,
         max_bytes: int = 4 << 20,
     ) -> ExecResult:
-        parts: dict[str, list[bytes]] = {"stdout": [], "stderr": []}
-        left, truncated = max_bytes, False
-        ended = ProcessExit(-1, False, 0.0)
         stream = self.run(argv, cwd=cwd, env=env, stdin=stdin, timeout=timeout)
-        async with aclosing(stream) as events:
-            async for event in events:
-                if isinstance(event, OutputChunk):
-                    truncated = truncated or len(event.data) > left
-                    parts[event.stream].append(event.data[:left])
-                    left -= len(parts[event.stream][-1])
-                else:
-                    ended = event
-        return ExecResult(
-            code=ended.code,
-            stdout=b"".join(parts["stdout"]),
-            stderr=b"".join(parts["stderr"]),
-            timed_out=ended.timed_out,
-            truncated=truncated,
-            seconds=ended.seconds,
-        )
+        return await collected(stream, max_bytes)
 
     # -- files -----------------------------------------------------------------------------------
 

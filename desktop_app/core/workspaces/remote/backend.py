@@ -23,6 +23,7 @@ from desktop_app.core.workspaces.backend import (
     OutputChunk,
     ProcessEvent,
     ProcessExit,
+    collected,
 )
 
 from .channel import Channel
@@ -231,26 +232,8 @@ class RemoteBackend:
         timeout: float | None = None,
         max_bytes: int = 4 << 20,
     ) -> ExecResult:
-        kept: dict[str, list[bytes]] = {"stdout": [], "stderr": []}
-        left, truncated = max_bytes, False
-        ended = ProcessExit(-1, False, 0.0)
         stream = self.run(argv, cwd=cwd, env=env, stdin=stdin, timeout=timeout)
-        async with aclosing(stream) as events:
-            async for event in events:
-                if isinstance(event, OutputChunk):
-                    truncated = truncated or len(event.data) > left
-                    kept[event.stream].append(event.data[:left])
-                    left -= len(kept[event.stream][-1])
-                else:
-                    ended = event
-        return ExecResult(
-            ended.code,
-            b"".join(kept["stdout"]),
-            b"".join(kept["stderr"]),
-            ended.timed_out,
-            truncated,
-            ended.seconds,
-        )
+        return await collected(stream, max_bytes)
 
     # -- files -----------------------------------------------------------------------------------
 
