@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
 from typing import Literal
 
 from .catalog import WorkspacesChanged
 from .errors import WorkspaceError
 from .gateway.connection import GatewayConnection
 from .gateway.machine import GatewayMachine
-from .ids import new_id, now_us
+from .ids import new_id, now_us, safe_name
 from .mcp.connection import Status
 from .mcp.manager import McpManager
 from .mcp.runner import Runner
@@ -23,7 +26,8 @@ from .workspaces.docker.spec import DockerSpec
 from .workspaces.e2b.sandbox import Found, end, orphans
 from .workspaces.e2b.spec import E2BSpec
 from .workspaces.e2b.workspace import E2BWorkspace
-from .workspaces.remote.managed import ManagedWorkspace
+from .workspaces.remote.managed import ManagedWorkspace, Tally
+from .workspaces.remote.tree_tar import Moved
 
 Verb = Literal["start", "pause", "stop", "rebuild", "remove"]
 
@@ -117,6 +121,21 @@ class Machines:
             return await getattr(workspace, verb)()
         finally:
             self._shelf.tell(WorkspacesChanged(workspace_id))
+
+    async def rescue(self, workspace_id: str, tell: Tally | None = None) -> tuple[Path, Moved]:
+        """Copy what the agent keeps in a machine (sessions, data, skills, declarations) into the
+        data folder, proven by digests: whole, or not at all. The copy is a workspace root that can
+        be opened like any folder, without the machine. Earlier copies stay. WorkspaceError
+        ``workspace.nothing_kept`` and those of ``download``."""
+        workspace = await self._needed(workspace_id)
+        await workspace.start()
+        root = workspace.info.root
+        if (await workspace.remote.stat_many([root]))[0] is None:
+            raise WorkspaceError("workspace.nothing_kept", name=workspace.info.name)
+        stamp = datetime.now().strftime("%Y-%m-%d %H.%M.%S")
+        folder = self._shelf.paths.data / "rescued" / safe_name(workspace_id) / stamp
+        await asyncio.to_thread(folder.parent.mkdir, parents=True, exist_ok=True)
+        return folder, await workspace.download(root, folder, tell=tell)
 
     def gateway(self, workspace: ManagedWorkspace) -> GatewayMachine:
         """The gateway of a workspace's machine; started by the first server that needs it."""

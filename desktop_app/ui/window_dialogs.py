@@ -16,6 +16,7 @@ from desktop_app.core.tasks import Tasks
 from desktop_app.ui.bridge import confirm, show
 from desktop_app.ui.chat.compaction.modes import ModesDialog
 from desktop_app.ui.i18n import tr, trn
+from desktop_app.ui.widgets import figures
 from desktop_app.ui.workspaces.when import short_ago
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ class WindowDialogs(QObject):
         model = MachinesViewModel(window.service, window)
         page = MachinesPage(model)
         model.failed.connect(window.show_error)
+        model.rescued.connect(self._rescued)
         model.removed.connect(window.workspaces.workspaceForgotten.emit)
         page.openWanted.connect(window.open_workspace)
         page.newWanted.connect(self.new_workspace)
@@ -96,6 +98,19 @@ class WindowDialogs(QObject):
         window.status.add(page.status)
         page.start()
         return page
+
+    def _rescued(self, folder: str, files: int, size: int) -> None:
+        """Where the copy is, and a way there."""
+        text = trn(
+            "Rescue copy of {n} file, {size}", "Rescue copy of {n} files, {size}", files,
+            size=figures.size(size),
+        )  # fmt: skip
+        self._window.toasts.show(
+            text,
+            "info",
+            act=tr("Show the folder"),
+            run=lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(folder)),
+        )
 
     def new_workspace(self) -> None:
         """The dialog for a folder, a container or a sandbox; then a session in what was made."""

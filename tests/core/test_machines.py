@@ -15,6 +15,7 @@ from desktop_app.core.catalog import WorkspacesChanged
 from desktop_app.core.errors import WorkspaceError
 from desktop_app.core.events import Event, RunParked, ToolFinished
 from desktop_app.core.gateway.machine import GatewayMachine
+from desktop_app.core.messages import Msg
 from desktop_app.core.models.scripted import Call, Say, ScriptedModel
 from desktop_app.core.paths import paths
 from desktop_app.core.service import Slipway
@@ -200,6 +201,27 @@ async def test_docker_environment_is_not_in_the_catalogue(service: Slipway, tmp_
     row = await service.db.workspace(info.id)
     assert row.config["docker"]["env"] == ["GREETING"]
     assert "hello there" not in json.dumps(row.config)
+
+
+@pytest.mark.parametrize("kind", ["docker", "e2b"])
+async def test_a_rescue_copy_can_be_browsed_when_the_machine_is_gone(
+    service: Slipway, tmp_path: Path, kind: str, request: pytest.FixtureRequest
+) -> None:
+    if kind == "e2b":
+        request.getfixturevalue("cloud")
+    info = await a_workspace(service, kind, tmp_path)
+    with pytest.raises(WorkspaceError) as raised:
+        await service.machines.rescue(info.id)
+    assert raised.value.code == "workspace.nothing_kept"
+    workspace = await service.workspace(info.id)
+    await workspace.offload_context("s1", [Msg.user("left the context")])
+    folder, moved = await service.machines.rescue(info.id)
+    assert moved.files >= 1
+    await service.machines.do(info.id, "remove")
+    assert "left the context" in (folder / "sessions/s1/context.jsonl").read_text()
+    opened = await service.add_folder(str(folder), trusted=False)
+    offline = await service.workspace(opened.id)
+    assert [entry.session_id for entry in await offline.list_offloads()] == ["s1"]
 
 
 async def test_docker_removal_tells_what_would_be_lost(service: Slipway, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from desktop_app.core.messages import Msg
 from desktop_app.core.models.scripted import Call, Say, ScriptedModel
 from desktop_app.core.workspaces.docker.spec import DockerSpec
 from desktop_app.ui.widgets import Role
@@ -69,6 +70,13 @@ def test_a_session_in_a_stopped_docker_container_brings_it_up(driver: Driver) ->
         assert driver.tools()[-1].output.strip() == "42"
         assert workspace.info.state == "ready"
         driver.until(lambda: index.data(Role.TIME) != "stopped")
+        window.show_machines(info.id)
+        driver.until(lambda: window.machines is not None and window.machines.vm.listed)
+        page = window.machines
+        driver.until(lambda: page.vm_current() == info.id)
+        driver.run(workspace.offload_context("s1", [Msg.user("kept")]))
+        page.detail.wanted.emit("rescue")
+        driver.until(lambda: any("Rescue copy of" in text for text in driver.toasts()), 60_000)
         window.workspaces.machine(info.id, "pause")
         driver.until(lambda: "paused" in workspace_note(window.workspaces.workspaces[0]))
         driver.stop()

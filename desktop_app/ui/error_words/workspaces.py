@@ -117,6 +117,12 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         "",
         "",
     ),
+    "workspace.nothing_kept": (
+        mark("There is nothing to rescue yet"),
+        mark("No session has kept anything in “{name}”."),
+        "",
+        "",
+    ),
     "transfer.differs": (
         mark("A file did not come over whole"),
         mark("“{path}” in “{folder}” is not the same on both sides."),

@@ -36,8 +36,8 @@ UP = ("ready", "readonly")
 
 
 class Detail(QWidget):
-    """``wanted(verb)``: open, start, pause, stop, extend, rebuild, remove, forget, retry, cancel;
-    ``tabChosen(tab)`` asks for what a tab shows."""
+    """``wanted(verb)``: open, start, pause, stop, extend, rescue, rebuild, remove, forget, retry,
+    cancel; ``tabChosen(tab)`` asks for what a tab shows."""
 
     wanted = Signal(str)
     tabChosen = Signal(str)
@@ -264,6 +264,9 @@ class Detail(QWidget):
             return
         menu.addSeparator()
         if self.row.kind in ("docker", "e2b"):
+            copy = menu.addAction(icon("life-buoy"), tr("Rescue copy"), self._asks("rescue"))
+            copy.setToolTip(tr("Sessions, data and skills are copied onto this computer"))
+            copy.setEnabled(not self._busy)
             again = menu.addAction(icon("refresh-cw"), tr("Rebuild…"), self._asks("rebuild"))
             again.setEnabled(not self._busy)
         menu.addAction(icon("x"), tr("Forget…"), self._asks("forget"))

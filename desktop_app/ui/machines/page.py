@@ -342,6 +342,7 @@ class MachinesPage(Live, QWidget):
             "pause": lambda: self.vm.do(one, "pause"),
             "stop": lambda: self.vm.do(one, "stop"),
             "extend": lambda: self.vm.extend(one),
+            "rescue": lambda: self.vm.rescue(one),
             "retry": lambda: self.vm.retry(one),
             "cancel": lambda: self.vm.cancel(one),
             "key": self._enter_key,

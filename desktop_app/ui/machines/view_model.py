@@ -38,6 +38,7 @@ class MachinesViewModel(QObject):
     orphansFound = Signal(object)  # list[Found]
     removed = Signal(str)
     failed = Signal(object)  # SlipwayError
+    rescued = Signal(str, int, object)  # folder, files, bytes
 
     def __init__(self, service: Slipway, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -169,6 +170,14 @@ class MachinesViewModel(QObject):
     def extend(self, workspace_id: str, seconds: int = HOUR) -> None:
         """A sandbox's lease ends ``seconds`` from now."""
         self._run(self.service.machines.extend(workspace_id, seconds), "extend")
+
+    def rescue(self, workspace_id: str) -> None:
+        """Copy what the agent keeps in a machine onto this computer."""
+        self._run(self._rescue(workspace_id), "rescue copy")
+
+    async def _rescue(self, workspace_id: str) -> None:
+        folder, moved = await self.service.machines.rescue(workspace_id)
+        self.rescued.emit(str(folder), moved.files, moved.bytes)
 
     def change(self, workspace_id: str, spec: Any, *, rebuild: bool) -> None:
         """Other settings; ``rebuild`` makes a new machine of them at once."""
