@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, asynccontextmanager
 from datetime import datetime
 from typing import Any, cast
 
@@ -186,18 +186,12 @@ class Container:
     async def get(self, path: str) -> AsyncGenerator[bytes]:
         """A directory as tar, by the engine itself, in pieces as they come (the library's own call
         keeps all of it in memory)."""
-        client, found = await self.engine.client(), await self.find()
+        found = await self.find()
         if found is None:
             raise WorkspaceError("docker.gone", detail=self._name)
-        place = f"containers/{found['Id']}/archive"
-        try:
-            async with client._query(place, method="GET", params={"path": path}) as response:
-                async for piece in response.content.iter_chunked(PIECE):
-                    yield piece
-        except GeneratorExit:
-            raise
-        except Exception as error:
-            raise told(error, self.engine) from error
+        async with self._answer(f"containers/{found['Id']}/archive", path=path) as response:
+            async for piece in response.content.iter_chunked(PIECE):
+                yield piece
 
     async def written(self) -> int | None:
         """Bytes in the container's own layer: what goes when it is removed; 0 without one."""
@@ -239,15 +233,25 @@ class Container:
 
     async def usage(self) -> AsyncGenerator[Usage]:
         """Measurements about once a second until it stops."""
-        client, found = await self.engine.client(), await self.find()
+        found = await self.find()
         if found is None:
             return
+        async with self._answer(f"containers/{found['Id']}/stats", stream="1") as response:
+            async for line in response.content:  # one item a line
+                if line.strip() and (usage := usage_of(json.loads(line))) is not None:
+                    yield usage
+
+    @asynccontextmanager
+    async def _answer(self, place: str, **params: str) -> AsyncGenerator[Any]:
+        """An answer that is read as it comes. Closed when it is left early, which the library's own
+        way forgets."""
+        client = await self.engine.client()
         try:
-            stream = client.containers.container(found["Id"]).stats(stream=True)
-            async with aclosing(stream) as items:
-                async for raw in items:
-                    if (usage := usage_of(raw)) is not None:
-                        yield usage
+            async with client._query(place, method="GET", params=params) as response:
+                try:
+                    yield response
+                finally:
+                    response.close()
         except Exception as error:
             raise told(error, self.engine) from error
 
