@@ -7,7 +7,6 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import stat as st
 import tarfile
 
 from .base import Refused
@@ -77,23 +76,36 @@ def op_digests(call):
     """``[path below, size, SHA-256]`` of every regular file below a path, in parts."""
     top, batch = call.path(), []
     os.lstat(top)
-    for folder, names, files in os.walk(top):
-        names.sort()
-        for name in sorted(files):
-            whole = os.path.join(folder, name)
-            if not st.S_ISREG(os.lstat(whole).st_mode):
-                continue
-            digest, size = hashlib.sha256(), 0
-            with open(whole, "rb", buffering=0) as file:
-                while True:
-                    data = file.read(PIECE)
-                    if not data:
-                        break
-                    digest.update(data)
-                    size += len(data)
-            batch.append([os.path.relpath(whole, top), size, digest.hexdigest()])
-            if len(batch) >= BATCH:
-                call.part(batch)
-                batch = []
+    for whole in regular(top):
+        batch.append([whole[len(top) + 1 :], *digest_of(whole)])
+        if len(batch) >= BATCH:
+            call.part(batch)
+            batch = []
     if batch:
         call.part(batch)
+
+
+def regular(top):
+    """Every regular file below a directory; links are not followed."""
+    folders = [top]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                elif entry.is_file(follow_symlinks=False):
+                    yield entry.path
+
+
+def digest_of(path):
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        digest, size = hashlib.sha256(), 0
+        while True:
+            data = os.read(fd, PIECE)
+            digest.update(data)
+            size += len(data)
+            if len(data) < PIECE:  # of a regular file: its end
+                return size, digest.hexdigest()
+    finally:
+        os.close(fd)
