@@ -121,6 +121,7 @@ async def test_gateway_that_cannot_start_a_server_says_why(client: GatewayClient
         await client.add(broken)
     assert raised.value.status == 500
     assert "connect failed" in raised.value.detail
+    assert "no-such-program" in raised.value.detail
     for bad in ({}, {"name": ""}, {"name": "x"}, {"name": "x", "mcp_config": {}}):
         with pytest.raises(GatewayError) as raised:
             await client.add(bad)

@@ -133,9 +133,10 @@ class Gateway:
             return JSONResponse({"ok": True})
         await server.settled(60)
         if server.state != "ok":
+            why = server.detail or "no answer"  # stopping it leaves none
             del self.servers[key]
             await server.stop()
-            raise Refused(500, f"connect failed: {server.detail or 'no answer'}")
+            raise Refused(500, f"connect failed: {why}")
         return JSONResponse({"ok": True})
 
     async def remove(self, request):
