@@ -26,6 +26,8 @@ from .tree_tar import Digests, Moved, pack, unpack
 
 log = logging.getLogger(__name__)
 
+RESUME_SECONDS, LOOK_SECONDS = 5.0, 0.05
+
 Status = Literal["absent", "stopped", "paused", "running", "failed"]
 Stage = Literal["engine", "image", "create", "start", "connect"]
 
@@ -226,7 +228,17 @@ class ManagedWorkspace(LocalWorkspace):
                     self._machine = await self.look()
                     self._shown(error if isinstance(error, WorkspaceError) else None)
                     raise
-        return await self.refresh()
+        return await self._resumed()
+
+    async def _resumed(self) -> WorkspaceInfo:
+        """An engine may still tell of the pause for a moment: its own notice of it comes late."""
+        info = await self.refresh()
+        for _ in range(int(RESUME_SECONDS / LOOK_SECONDS)):
+            if info.state != "paused":
+                break
+            await asyncio.sleep(LOOK_SECONDS)
+            info = await self.refresh()
+        return info
 
     async def pause(self) -> WorkspaceInfo:
         """Keep the machine as it is, without using the CPU."""
