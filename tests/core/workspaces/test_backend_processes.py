@@ -115,7 +115,7 @@ async def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
     before = psutil.Process().num_fds()
     for _ in range(5):
         await once()
-    assert psutil.Process().num_fds() == before
+    assert psutil.Process().num_fds() <= before  # what an earlier test left may be closed meanwhile
     await backend.close()
 
 
