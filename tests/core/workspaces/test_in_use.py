@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -27,7 +28,10 @@ HOLD = "import sys, time; f = open(sys.argv[1]); print('up', flush=True); time.s
 
 
 @pytest.fixture(autouse=True)
-def anew() -> Iterator[None]:
+def anew(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Processes are really looked at; those of tests that run beside this one count for nothing."""
+    look = in_use._look
+    monkeypatch.setattr(in_use, "_look", lambda: (p for p in look() if p.pid in Other.alive))
     in_use.forget()
     yield
     in_use.forget()
@@ -67,6 +71,8 @@ class Other:
     """A program that is not ours: started by a shell that ended, so that nobody takes it for a
     child of this one."""
 
+    alive: ClassVar[set[int]] = set()
+
     def __init__(self, *line: str) -> None:
         quick = "import subprocess, sys; p = subprocess.Popen(sys.argv[1:], "
         quick += "stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, "
@@ -78,6 +84,7 @@ class Other:
         self.pid = int(done.stdout)
 
     def __enter__(self) -> int:
+        self.alive.add(self.pid)
         in_use.forget()
         return self.pid
 
@@ -87,6 +94,7 @@ class Other:
         process = psutil.Process(self.pid)
         process.kill()
         process.wait(10)
+        self.alive.discard(self.pid)
         in_use.forget()
 
 
@@ -161,11 +169,7 @@ def test_a_change_since_their_program_runs_counts_however_long_ago(
         assert (use.sign, use.pid) == ("since", pid)
 
 
-async def test_it_opens_read_only_until_the_person_says_so(
-    service: Slipway, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # A program of the tests before this one, or of another worker, may still be in the list.
-    monkeypatch.setattr("desktop_app.core.workspaces.in_use._programs", list)
+async def test_it_opens_read_only_until_the_person_says_so(service: Slipway, folder: Path) -> None:
     os.utime(folder / ".mcp")
     info = await service.add_folder(str(folder), trusted=True)
     assert (info.state, info.params["code"]) == ("readonly", "workspace.just_changed")
