@@ -25,7 +25,7 @@ from .workspaces.docker.engines import Tried
 from .workspaces.docker.workspace import DockerWorkspace
 from .workspaces.e2b.workspace import E2BWorkspace
 from .workspaces.local_workspace import LocalWorkspace
-from .workspaces.remote.managed import ManagedWorkspace, Usage
+from .workspaces.remote.managed import ManagedWorkspace, Usage, looking
 
 log = logging.getLogger(__name__)
 
@@ -71,6 +71,7 @@ class OverviewRow:
     disk: int | None = None
     started_us: int = 0
     ends_us: int = 0
+    pauses: bool = False  # when the lease is over; else its files are gone then
     price: float = 0.0
     used_us: int = 0
 
@@ -243,7 +244,8 @@ class Overview:
         while True:
             await self._detail(set(self._watched))
             await asyncio.sleep(LOOK_SECONDS)
-            await self._shelf.look_again(sorted(self._watched))
+            with looking():
+                await self._shelf.look_again(sorted(self._watched))
 
     async def _detail(self, workspace_ids: set[str]) -> None:
         """Count what is in the workspaces, where it was not counted lately."""
@@ -256,7 +258,8 @@ class Overview:
                 continue
             self._detailed[workspace_id] = now
             try:
-                counted = await _count(workspace, self._agents.get(workspace_id, {AGENT}))
+                with looking():
+                    counted = await _count(workspace, self._agents.get(workspace_id, {AGENT}))
             except SlipwayError as error:
                 log.info("a workspace could not be counted: %s", error)
                 continue
@@ -320,9 +323,10 @@ def engine_name(one: Tried) -> str:
 
 def _with_machine(row: OverviewRow, workspace: ManagedWorkspace) -> OverviewRow:
     machine = workspace.machine
-    price, engine = 0.0, machine.engine
+    price, engine, pauses = 0.0, machine.engine, False
     if isinstance(workspace, E2BWorkspace):  # one control plane: the template says more
         price, engine = workspace.spec.price, machine.image or workspace.spec.template
+        pauses = workspace.spec.auto_pause
     running = machine.status == "running"
     cpus, memory = machine.cpus, machine.memory
     if isinstance(workspace, DockerWorkspace):  # known before there is a container
@@ -334,6 +338,7 @@ def _with_machine(row: OverviewRow, workspace: ManagedWorkspace) -> OverviewRow:
         memory_limit=memory,
         started_us=machine.started_us if running else 0,
         ends_us=machine.ends_us if running else 0,
+        pauses=pauses,
         price=price,
     )
 

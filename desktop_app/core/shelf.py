@@ -36,7 +36,7 @@ from .workspaces.in_use import who_uses
 from .workspaces.local_workspace import LocalWorkspace
 from .workspaces.manager import WorkspaceManager
 from .workspaces.mcp_file import Pair
-from .workspaces.remote.managed import ManagedWorkspace, Progress
+from .workspaces.remote.managed import ManagedWorkspace, Progress, looking
 
 log = logging.getLogger(__name__)
 
@@ -134,9 +134,9 @@ class Shelf:
         if workspace.info.foreign and workspace.info.state in ("ready", "readonly"):
             ours = [*await self.db.placements(row.id), *await self.db.placements(trashed=True)]
             known = {placed.key.session_id for placed in ours}
-            sessions += [
-                s for s in await foreign_sessions(workspace) if s.key.session_id not in known
-            ]
+            with looking():
+                theirs = await foreign_sessions(workspace)
+            sessions += [s for s in theirs if s.key.session_id not in known]
         self._state_seen(row.id, workspace)
         return WorkspaceSummary(workspace.info, tuple(sessions))
 

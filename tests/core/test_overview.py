@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from desktop_app.core.errors import SlipwayError
 from desktop_app.core.overview import Overview, OverviewRow, engine_name, spent
 from desktop_app.core.paths import paths
 from desktop_app.core.service import Slipway
@@ -17,6 +18,7 @@ from desktop_app.core.workspaces.docker.engines import Tried
 from desktop_app.core.workspaces.docker.spec import DockerSpec
 from desktop_app.core.workspaces.e2b.spec import E2BSpec
 from desktop_app.core.workspaces.mcp_write import NewServer
+from desktop_app.core.workspaces.remote.managed import looking
 from tests.helpers.docker import base_image, engine_or_skip, remove_leftovers
 from tests.helpers.e2b_cloud import cloud_or_skip
 
@@ -142,6 +144,36 @@ async def test_an_e2b_sandbox_costs_what_the_person_said(
         assert row is not None
         assert row.cost(row.used_us) is None
         assert row.ends_us == 0
+        await service.machines.do(info.id, "remove")
+
+
+async def test_looking_never_resumes_an_e2b_sandbox_that_was_just_paused(
+    service: Slipway, overview: Overview
+) -> None:
+    """A list that counts may still think that it runs: a paused one costs nothing, and stays so."""
+    with cloud_or_skip() as cloud:
+        account = service.places.e2b
+        account.api_url = account.sandbox_url = cloud.url
+        account._key = cloud.key
+        info = await service.machines.create("in the cloud", E2BSpec())
+        await service.machines.do(info.id, "start")
+        await overview.load()
+        workspace = await service.machines.of(info.id)
+        assert workspace is not None
+        (box,) = cloud.boxes.values()
+        await workspace.sandbox.pause()  # type: ignore[attr-defined] - elsewhere, unknown to us
+        await workspace.remote.hang_up()
+        assert workspace.info.state == "ready"
+        for _ in range(2):  # what is known only now, and what is known already
+            with looking(), pytest.raises(SlipwayError):
+                await workspace.list_skills(agent_id="default")
+            await workspace.refresh()
+        assert workspace.info.state == "paused"
+        overview.watch([info.id])
+        await until(lambda: (row := overview.row(info.id)) and row.state == "paused")
+        assert box.state == "paused"
+        await workspace.list_skills(agent_id="default")  # a use does what looking does not
+        assert box.state == "running"
         await service.machines.do(info.id, "remove")
 
 

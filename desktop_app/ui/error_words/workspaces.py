@@ -24,6 +24,12 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         mark("Make it writable to let the agent change files."),
         "",
     ),
+    "workspace.asleep": (
+        mark("It stands still"),
+        mark("“{name}” is paused or stopped, and looking at it does not start it."),
+        mark("Start it to see what is in it."),
+        "",
+    ),
     "workspace.in_use": (
         mark("Another program is using this folder"),
         mark(

@@ -15,7 +15,7 @@ from desktop_app.ui.widgets.badge import StateName
 
 KIND_ICONS = {"local": "folder", "docker": "container", "e2b": "cloud"}
 NONE = "–"
-SOON_SECONDS = 3600  # a lease with less left is shown in the colour of warnings
+SOON_SECONDS = 900  # a lease with less left is shown in the colour of warnings
 
 STATES: dict[str, tuple[StateName, str]] = {
     "ready": ("running", mark("Running")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from PySide6.QtCore import QPoint, Signal
+from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from desktop_app.core.overview import OverviewRow
@@ -45,6 +45,7 @@ class Detail(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("ground", "bg")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.row: OverviewRow | None = None
         self._machine: Machine | None = None
         self._busy = False
@@ -73,6 +74,7 @@ class Detail(QWidget):
         column.addWidget(self.tabs)
         self.stack = QStackedWidget()
         self.stack.setProperty("ground", "surface")
+        self.stack.setMinimumHeight(px(120))  # not the highest tab's: they scroll
         self.overview = OverviewTab()
         self.pages: dict[str, QWidget] = {}
         self.add_tab("overview", self.overview)
@@ -177,12 +179,15 @@ class Detail(QWidget):
         facts: list[tuple[str, str]] = []
         left = seconds_left(row)
         if left is not None:
-            words = figures.duration(left)
-            facts.append((tr("Time left"), words))
-        if row.kind != "local":
+            time = figures.duration(left)
+            words = tr("{time}, then pauses", time=time) if row.pauses else ""
+            facts.append((tr("Time left"), words or tr("{time}, then ends", time=time)))
+        if row.kind == "e2b":  # where it runs is its template
+            facts.append((tr("Template"), runs_on(row)))
+        elif row.kind == "docker":
             facts.append((tr("Runs on"), runs_on(row)))
-        if machine is not None and machine.image:
-            facts.append((tr("Template") if row.kind == "e2b" else tr("Image"), machine.image))
+        if machine is not None and machine.image and row.kind == "docker":
+            facts.append((tr("Container image"), machine.image))
         if machine is not None and machine.name:
             facts.append((tr("Sandbox") if row.kind == "e2b" else tr("Container"), machine.name))
         if row.started_us:

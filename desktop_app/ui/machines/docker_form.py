@@ -36,7 +36,7 @@ class DockerForm(QWidget):
         self._common(spec)
         self._limits(spec)
         self.more = Fold(lambda: tr("More settings"))
-        self._column.addWidget(self.more)
+        self._row("", self.more)
         self.advanced = QWidget()
         self._column.addWidget(self.advanced)
         self._build_advanced(spec)
@@ -65,9 +65,9 @@ class DockerForm(QWidget):
         self._row(lambda: tr("Folder"), holder)
         self.mount.field.edit.textChanged.connect(lambda _text: self._say_fate())
         self._say_fate()
-        self.image = Field(lambda: tr("Image"), placeholder=BASE_IMAGE, text=spec.base_image)
+        self.image = Field(lambda: tr("Base image"), placeholder=BASE_IMAGE, text=spec.base_image)
         self._row(
-            lambda: tr("Image"),
+            lambda: tr("Base image"),
             self.image,
             lambda: tr("Needs Python 3.8 or newer. Built on once, then used again."),
         )

@@ -37,7 +37,7 @@ class E2BForm(QWidget):
         self._build_lease(spec)
         self._build_price(spec)
         self.more = Fold(lambda: tr("More settings"))
-        self._column.addWidget(self.more)
+        self._row("", self.more)
         self.env = PairsField()
         self.env.set_pairs(dict(spec.env))
         self.advanced = FactRow(

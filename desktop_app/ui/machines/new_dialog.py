@@ -24,6 +24,7 @@ from .parts import KindCard, PathField
 from .progress_view import ProgressView
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
+_FORM, _AROUND = 560, 260  # height of a form, and of what the dialog and the screen have around it
 _KEY_MS = 600  # a key is looked at when its typing rests
 
 
@@ -120,7 +121,9 @@ class NewWorkspaceDialog(Dialog):
         area.setWidgetResizable(True)
         area.setFrameShape(QScrollArea.Shape.NoFrame)
         area.setWidget(inside)
-        area.setMinimumHeight(px(430))
+        # All of a form is seen where the screen has room for it.
+        room = self.screen().availableGeometry().height() - px(_AROUND)
+        area.setMinimumHeight(min(px(_FORM), max(room, px(200))))
         return area
 
     def _chosen(self, kind: Kind) -> Callable[[bool], None]:

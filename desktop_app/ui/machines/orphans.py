@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from desktop_app.core.workspaces.e2b.sandbox import THEIRS, Found
@@ -16,7 +17,10 @@ from .view_model import MachinesViewModel
 
 
 class OrphanRow(Card):
-    """One sandbox. Ending it takes two presses: the first one says what is lost."""
+    """One sandbox. Ending it takes two presses: the first one says what is lost. ``grew``: it
+    needs more room."""
+
+    grew = Signal()
 
     def __init__(self, found: Found, vm: MachinesViewModel) -> None:
         super().__init__()
@@ -53,7 +57,7 @@ class OrphanRow(Card):
 
     def _about(self) -> str:
         found = self._found
-        since = figures.ago(max(0.0, time.time() - found.started_us / 1e6))
+        since = figures.duration(max(60.0, time.time() - found.started_us / 1e6))
         if THEIRS in found.metadata:
             return tr(
                 "{template}, made {ago} ago by AgentScope", template=found.template, ago=since
@@ -69,6 +73,7 @@ class OrphanRow(Card):
             self._sure = True
             self.warning.show()
             self.end.set_source(lambda: tr("End it"))
+            self.grew.emit()
             return
         self.end.setEnabled(False)
         self._vm.end_orphan(self._found.id)
@@ -105,6 +110,8 @@ class OrphansDialog(Dialog):
             row.deleteLater()
         self.rows = [OrphanRow(one, self._vm) for one in found]
         for row in self.rows:
+            row.grew.connect(self.fit_later)
             self._list.addWidget(row)
+        self.fit_later()
         if not found and self.isVisible():
             self.accept()

@@ -54,6 +54,9 @@ _TABS = {
 }
 
 
+_DETAIL = 300  # height of the detail in the drawing
+
+
 class MachinesPage(Live, QWidget):
     """``openWanted(id)`` a session in a workspace; ``newWanted`` the dialog for a new one."""
 
@@ -65,6 +68,7 @@ class MachinesPage(Live, QWidget):
         super().__init__(parent)
         self.vm = vm
         self.setProperty("ground", "surface")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._tasks = Tasks(lambda _name, error: vm.failed.emit(error))
         self.status = MachinesStatus()
         self._counts: tuple[int, ...] = ()
@@ -111,7 +115,7 @@ class MachinesPage(Live, QWidget):
         self.split.addWidget(self.table)
         self.split.addWidget(self.detail)
         self.split.setStretchFactor(0, 1)
-        self.split.setSizes([theme().px(420), theme().px(290)])
+        self._sized = False
         self.detail.hide()
         self.empty = EmptyState(
             "boxes",
@@ -273,8 +277,16 @@ class MachinesPage(Live, QWidget):
     def _choose(self, workspace_id: str) -> None:
         self.vm.set_current(workspace_id)
         self.detail.row = self.vm.row(workspace_id)
-        self.detail.setVisible(self.detail.row is not None)
+        self._show_detail()
         self._refresh_detail(workspace_id)
+
+    def _show_detail(self) -> None:
+        """Below the table while there is a row; as high as the drawing, until a person drags it."""
+        self.detail.setVisible(self.detail.row is not None)
+        if self.detail.row is not None and not self._sized and self.isVisible():
+            self._sized = True
+            below = theme().px(_DETAIL)
+            self.split.setSizes([max(self.split.height() - below, below // 2), below])
 
     def _refresh_detail(self, workspace_id: str) -> None:
         if not workspace_id or workspace_id != self.vm_current():

@@ -113,7 +113,7 @@ class PathField(QWidget):
         super().__init__()
         self._title, self._folder, self._filters = title, folder, filters
         self.field = Field(name, placeholder=placeholder)
-        self.button = Button(lambda: tr("Choose…"), glyph="folder-open")
+        self.button = Button(lambda: tr("Browse…"), glyph="folder-open")
         self.button.clicked.connect(self._choose)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)

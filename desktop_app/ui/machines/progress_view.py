@@ -87,7 +87,14 @@ class ProgressView(Live, QWidget):
         self._notice = NoticeCard("danger", words.title, words.reason, words.fix)
         self._column.insertWidget(0, self._notice)
         self.bar.hide()
+        # When the card has taken its room: the reason is in the last lines.
+        QTimer.singleShot(0, self.lines, self._to_the_end)
         self.stage.set_source(lambda: tr("What the engine said"))
+
+    def _to_the_end(self) -> None:
+        down, across = self.lines.verticalScrollBar(), self.lines.horizontalScrollBar()
+        down.setValue(down.maximum())
+        across.setValue(0)
 
     def _clear_notice(self) -> None:
         if self._notice is not None:

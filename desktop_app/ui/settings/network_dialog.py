@@ -82,7 +82,7 @@ class NetworkDialog(Dialog):
             lambda: tr("Own certificates"), placeholder=lambda: tr("A file in PEM format")
         )
         self.ca_file.edit.setText(ca_file)
-        choose = Button(lambda: tr("Choose…"), glyph="folder-open")
+        choose = Button(lambda: tr("Browse…"), glyph="folder-open")
         choose.clicked.connect(self._choose_file)
         line = QWidget()
         row = QHBoxLayout(line)

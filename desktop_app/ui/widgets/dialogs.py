@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
@@ -76,8 +76,16 @@ class Dialog(Live, QDialog):
     def showEvent(self, event: QShowEvent) -> None:
         """Take the height that the words need at this width (a size hint supposes another)."""
         super().showEvent(event)
+        self._fit()
+
+    def fit_later(self) -> None:
+        """Take the height that the words need now, when the layout knows of what was added."""
+        QTimer.singleShot(0, self, self._fit)
+
+    def _fit(self) -> None:
         layout = self.layout()
         if layout is not None and layout.hasHeightForWidth():
+            layout.activate()
             self.resize(self.width(), layout.totalHeightForWidth(self.width()))
 
     def add_button(self, button: Button, *, run: Callable[[], object], default: bool = False):

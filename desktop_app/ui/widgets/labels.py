@@ -64,6 +64,10 @@ class Label(Live, QLabel):
         """The words themselves."""
         return self._plain
 
+    def heightForWidth(self, width: int) -> int:
+        """Of the width that it may get: a layout asks with its own, however wide that is."""
+        return super().heightForWidth(min(width, self.maximumWidth()))
+
     def retranslate(self) -> None:
         self._plain = say(self._source)
         spoken = html.unescape(_TAG.sub("", self._plain)) if self._markup else self._plain

@@ -69,6 +69,8 @@ def words(widget: Any) -> str:
 def test_without_workspaces_the_page_says_what_one_is(qtbot: Any, page: MachinesPage) -> None:
     start(qtbot, page)
     assert page.pages.currentWidget() is page.empty
+    text = page.empty.text
+    assert text.height() >= text.heightForWidth(text.width()), "both lines of it"
     with qtbot.waitSignal(page.newWanted):
         page.empty.action.emit("new")
 
@@ -205,6 +207,8 @@ def test_an_e2b_sandbox_is_extended_paused_and_an_orphan_ended(
         (orphan,) = dialog.rows
         click(orphan.end)
         assert orphan.warning.isVisible()
+        wanted = orphan.warning.heightForWidth(orphan.warning.width())
+        qtbot.waitUntil(lambda: orphan.warning.height() >= wanted)
         assert len(cloud.boxes) == 2, "the first press ends nothing"
         click(orphan.end)
         qtbot.waitUntil(lambda: not page.review.isVisible(), timeout=10_000)

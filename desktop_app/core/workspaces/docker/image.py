@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import io
+import re
 import tarfile
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
@@ -22,6 +23,10 @@ REPOSITORY = "slipway-workspace"
 LABEL = "slipway.image"
 CA_FILE = "/etc/slipway/ca.pem"
 CA_BYTES = 4 << 20
+LAST, ERRORS = 40, 3  # lines of output that are searched for the reason of a failure; told of it
+# pip, npm, apt and the shell begin so what is wrong; colours are of the engine for standard error.
+_ERROR = re.compile(r"\s*(error\b|npm err|e: |fatal|\S*sh: )", re.IGNORECASE)
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 LIBRARIES = "/opt/slipway/lib"  # of the gateway, apart from what the agent's own programs import
 # Who reads which of these is in the documentation of OpenSSL, pip, requests, curl, Node and npm.
 CA_NAMES = (
@@ -68,6 +73,9 @@ def dockerfile(spec: DockerSpec, *, ca: bool, gateway: bool) -> str:
     pip = "RUN python3 -m pip install --no-cache-dir --disable-pip-version-check"
     if gateway:
         lines.append(f"{pip} --target {LIBRARIES} " + " ".join(REQUIREMENTS))
+    # The machine is the agent's own: what a system's package manager guards (PEP 668, Debian's and
+    # Ubuntu's Python) may be installed beside it, now and by the agent later.
+    lines.append("ENV PIP_BREAK_SYSTEM_PACKAGES=1")
     if spec.packages:
         lines.append(f"{pip} " + " ".join(f'"{one}"' for one in spec.packages))
     # Any uid may be the container's user, so everybody may write where the agent works.
@@ -143,22 +151,30 @@ async def build(engine: Engine, recipe: Recipe) -> AsyncGenerator[BuildStep]:
                 if line.startswith("Step "):
                     numbers, _, command = line.partition(" : ")
                     step, steps = _numbers(numbers, step, steps)
-                last = [*last, line][-12:]
+                last = [*last, line][-LAST:]
                 yield BuildStep(line, step, steps)
     except Exception as error:
         if type(error).__name__ != "DockerStreamError":
             raise told(error, engine) from error
-        detail = "\n".join([*last, str(getattr(error, "message", error))]).strip()
+        detail = telling([*last, str(getattr(error, "message", error)).strip()])
         raise WorkspaceError(
             "docker.build", retryable=True, command=command[:200], detail=detail[-2000:]
         ) from error
+
+
+def telling(lines: list[str]) -> str:
+    """What a failed step's output says of the reason: its lines that speak of an error, else its
+    last ones. The whole of it was told line by line."""
+    errors = [line.strip() for line in lines if _ERROR.match(line)]
+    return "\n".join(errors[:ERRORS] or [line for line in lines if line][-ERRORS:])
 
 
 def _lines(item: dict[str, Any]) -> list[str]:
     if "status" in item:  # a base image that is being fetched
         progress = f"{item.get('id', '')} {item['status']} {item.get('progress', '')}"
         return [" ".join(progress.split())]
-    return [line for line in str(item.get("stream", "")).splitlines() if line.strip()]
+    text = _COLOUR.sub("", str(item.get("stream", "")))
+    return [line.rstrip() for line in text.splitlines() if line.strip()]
 
 
 def _numbers(text: str, step: int, steps: int) -> tuple[int, int]:

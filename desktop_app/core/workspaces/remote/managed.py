@@ -10,8 +10,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from abc import abstractmethod
-from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import aclosing, asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -80,6 +81,19 @@ class Progress:
 
 Tell = Callable[[Progress], None]
 Tally = Callable[[Moved], None]
+_only_looking: ContextVar[bool] = ContextVar("only_looking", default=False)
+
+
+@contextmanager
+def looking() -> Generator[None]:
+    """Around what must never bring a machine up: a list that counts, a page that shows. What would
+    need one that stands still raises WorkspaceError ``workspace.asleep`` instead, also when it was
+    paused only a moment ago."""
+    token = _only_looking.set(True)
+    try:
+        yield
+    finally:
+        _only_looking.reset(token)
 
 
 class ManagedWorkspace(LocalWorkspace):
@@ -212,6 +226,8 @@ class ManagedWorkspace(LocalWorkspace):
             watcher(progress)
 
     async def _channel(self) -> Channel:
+        if _only_looking.get() and (await self.look()).status != "running":
+            raise WorkspaceError("workspace.asleep", retryable=True, name=self._name)
         self._tell(Progress("connect"))
         return await self._connect()
 
@@ -298,6 +314,8 @@ class ManagedWorkspace(LocalWorkspace):
         """Before an operation: a machine that stands still is brought up, one that is broken is
         looked at again."""
         if not self._closed and self._state not in ("ready", "readonly"):
+            if _only_looking.get():
+                raise WorkspaceError("workspace.asleep", retryable=True, name=self._name)
             await self.start()
 
 

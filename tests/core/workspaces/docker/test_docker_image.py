@@ -12,7 +12,7 @@ import pytest
 
 from desktop_app.core.errors import WorkspaceError
 from desktop_app.core.workspaces.docker import image
-from desktop_app.core.workspaces.docker.image import build, dockerfile, is_built, recipe
+from desktop_app.core.workspaces.docker.image import build, dockerfile, is_built, recipe, telling
 from desktop_app.core.workspaces.docker.spec import DockerSpec
 from tests.helpers.docker import base_image, engine_or_skip
 
@@ -97,6 +97,13 @@ def test_node_comes_from_its_own_image() -> None:
     text = dockerfile(DockerSpec(node="22"), ca=False, gateway=False)
     assert text.startswith("FROM node:22-slim AS node\nFROM ")
     assert "COPY --from=node /usr/local/bin/node" in text
+
+
+def test_a_failure_is_told_by_the_lines_that_speak_of_it() -> None:
+    pip = ["Collecting x", "ERROR: No matching distribution found for x", "hint: See PEP 668"]
+    assert telling(pip) == "ERROR: No matching distribution found for x"
+    assert telling(["one", "two", "three", "out of luck"]) == "two\nthree\nout of luck"
+    assert telling(["npm ERR! code E404", "more"]) == "npm ERR! code E404"
 
 
 async def test_docker_builds_once_and_tells_each_step() -> None:
