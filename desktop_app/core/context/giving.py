@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from .entities import entities
 from .types import LedgerItem
@@ -27,6 +27,23 @@ def said_already(text: str, items: Sequence[LedgerItem]) -> bool:
     all its exact words (two at least) stand together in one of them."""
     named = set(entities(text))
     return len(named) > 1 and any(_own(i) and named <= set(entities(i.text)) for i in items)
+
+
+class Told:
+    """The same of many texts and of all items, whoever wrote them: ``text in told``."""
+
+    def __init__(self, items: Iterable[LedgerItem]) -> None:
+        self._by: dict[str, list[set[str]]] = {}
+        for item in items:
+            named = set(entities(item.text))
+            for word in named:
+                self._by.setdefault(word, []).append(named)
+
+    def __contains__(self, text: object) -> bool:
+        named = set(entities(str(text)))
+        if len(named) < 2:
+            return False
+        return any(named <= other for other in self._by.get(min(named), ()))
 
 
 def newest_that_fit(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from desktop_app.core.messages import ToolCallBlock, ToolResultBlock, WireModel
 from desktop_app.core.tools.digest import digest
@@ -31,6 +31,9 @@ _ORDERS = re.compile(
     re.IGNORECASE,
 )
 _DIGITS = re.compile(r"\d+")
+_OURS = re.compile(  # of ``core.tools.bounds``
+    r"^\s*(?:\[?… [\d,]+ |\[(?:…|structure of [\d,]+ bytes|rare or telling lines)|\[ [\d,]+ items$)"
+)
 _NUMBERED = re.compile(r"^\s*\d+(?:: |\t|→)")
 
 
@@ -45,6 +48,21 @@ def is_data(line: str) -> bool:
     return not (orders(line) or poses(line) or _ORDERS.search(line))
 
 
+def size_of_line(line: Glimpse, count: Callable[[str], float]) -> float:
+    """Tokens of one in the prompt."""
+    return count(line.text) + 8
+
+
+def newest_lines(
+    lines: Sequence[Glimpse], room: float, count: Callable[[str], float]
+) -> tuple[list[Glimpse], list[Glimpse]]:
+    """The older of ``lines``, and the newest that fit ``room`` tokens."""
+    at = len(lines)
+    while at and (room := room - size_of_line(lines[at - 1], count)) >= 0:
+        at -= 1
+    return list(lines[:at]), list(lines[at:])
+
+
 def glimpses(
     answers: Sequence[tuple[ToolCallBlock, ToolResultBlock]], known: set[str]
 ) -> list[Glimpse]:
@@ -52,7 +70,7 @@ def glimpses(
     found: list[Glimpse] = []
     kinds = Counter(_DIGITS.sub("#", line) for line in known)
     for call, result in reversed(answers[-RESULTS:]):
-        for line in reversed(_lines(result.text()[:LOOK_AT])):
+        for line in reversed(_lines(result.text()[:LOOK_AT], call.input)):
             kind = _DIGITS.sub("#", line)
             kinds[kind] += 1
             if kinds[kind] <= ALIKE:
@@ -60,18 +78,22 @@ def glimpses(
     return found[::-1]
 
 
-def _lines(text: str) -> list[str]:
+def _lines(text: str, known: str) -> list[str]:
+    """The telling lines of one result: those that say something exact that the call did not."""
     if len(text) <= SMALL:
         candidates = [text.strip()] if "\n" not in text.strip() else text.strip().split("\n")
     else:
         if text[:1] in "[{" and text.count("\n") < 3:
-            text = text.replace("}, {", "}\n{").replace("},{", "}\n{")
+            text = text.strip("[]").replace("}, {", "}\n{").replace("},{", "}\n{")
         data = text.encode("utf-8", "replace")
         last = text.count("\n") + 1
         candidates = [line for _, line in sorted(digest(data, 2 * LINES, 0, last))]
     kept: list[str] = []
     for line in candidates:
         line = _NUMBERED.sub("", line).strip()
-        if 8 <= len(line) <= LONGEST and entities(line) and is_data(line) and redact(line) == line:
+        if not 8 <= len(line) <= LONGEST or _OURS.match(line):
+            continue
+        new = any(word not in known for word in entities(line))
+        if new and is_data(line) and redact(line) == line:
             kept.append(line)
     return kept[:LINES]

@@ -29,8 +29,8 @@ from desktop_app.core.messages import (
 from .artifacts import Action, touched
 from .build import slipway
 from .findings import changes, findings, shape
-from .giving import gives_way, newest_that_fit, said_already, size_of
-from .glimpses import Glimpse, glimpses, is_data
+from .giving import Told, gives_way, newest_that_fit, said_already, size_of
+from .glimpses import Glimpse, glimpses, is_data, newest_lines, size_of_line
 from .iterations import Iteration, iterations
 from .redact import redact
 from .rules import about_the_same, modality, rules_in, takes_back
@@ -143,6 +143,7 @@ class Ledger(WireModel):
     pinned: str = ""
     history: str = ""
     _index: Index = PrivateAttr(default_factory=Index)
+    _unseen: list[Glimpse] = PrivateAttr(default_factory=list[Glimpse])  # for want of room
 
     @model_validator(mode="before")
     @classmethod
@@ -363,14 +364,21 @@ class Ledger(WireModel):
         changed = sum(f.changed for f in self.files)
         self.shown = room.shown if room.read else min(room.shown, max(8, changed))
         self.fit_found(room.found, count)
-        while self.seen and sum(count(g.text) + 8 for g in self.seen) > room.seen:
-            del self.seen[0]
+        self._unseen, self.seen = newest_lines(self.seen, room.seen, count)
 
     def fit_found(self, room: float, count: Count) -> None:
         """Bring decisions and facts into ``room`` tokens (``giving.newest_that_fit``)."""
         self.items, gone = newest_that_fit(self.items, room, count)
         for item in gone:
             self.older[item.kind] = self.older.get(item.kind, 0) + 1
+
+    def fit_seen(self, more: float, most: float, count: Count) -> None:
+        """Give lines of results ``more`` tokens than they have, up to ``most``; those that ``fit``
+        left out come back, the newest first. What an item says already needs no line."""
+        room = sum(size_of_line(g, count) for g in self.seen)
+        told = Told(i for i in self.items if i.status == "open" and i.id not in self.hidden)
+        lines = [g for g in (*self._unseen, *self.seen) if g.text not in told]
+        self._unseen, self.seen = newest_lines(lines, max(room, min(room + more, most)), count)
 
     def found_size(self, count: Count) -> float:
         """Tokens of what ``fit_found`` looks at."""

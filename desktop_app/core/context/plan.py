@@ -52,6 +52,7 @@ LEVELS = (
     (0.08, 0.0, 0.0, 0.0),
     (0.02, 0.0, 0.0, 0.0),
 )
+SEEN = 0.12  # of W: lines of results, out of what is left to the target
 TITLES = 60  # raw tokens: headings that a part gets when its first item comes
 SAID_LESS = 4  # the first level at which the person's words give way
 _PARTS = ("notes", "lines of results"), ("files",), ("messages",)
@@ -322,8 +323,9 @@ class Planner:
 
     def refit(self, draft: Draft) -> list[tuple[str, str]]:
         """Bring the ledger into its room again after a model added to it: what is left to the
-        target is for its items, the agent's own come first; the oldest narratives go. All of it
-        stays in the journal."""
+        target is for its items, the agent's own come first; the oldest narratives go; what is left
+        then is for lines of results, most of it where no model wrote anything. All of it stays in
+        the journal."""
         ledger, count = draft.ledger, self.account.pricer.texts.count
         dropped: list[tuple[str, str]] = []
         most = min(self._share(LEVELS[0][1]), draft.noted + draft.spare)
@@ -331,6 +333,8 @@ class Planner:
             dropped.append((f"notes {ledger.notes.pop(0).gen}", "budget"))
         more = max(0.0, ledger.noted(count) - draft.noted)
         ledger.fit_found(draft.found + max(0.0, draft.spare - more), count)
+        more += max(0.0, ledger.found_size(count) - draft.found)
+        ledger.fit_seen(max(0.0, draft.spare - more), self._share(SEEN), count)
         return dropped
 
 

@@ -17,6 +17,7 @@ from .textfile import printable
 
 HEAD, TAIL = 0.55, 0.30  # of the allowance
 MAX_DIGEST = 12
+SHORTER = 4  # times the first try: a form that fits after all is hardly shorter
 LINE_CHARS = 2_000  # of one digest line at most; less when the allowance is small
 
 
@@ -122,7 +123,7 @@ class _Maker:
         kept: list[tuple[int, str]] = []
         if rest > 40 and last > first:
             if self._found is None:
-                self._found = digest(self.data, 3 * MAX_DIGEST, first, last)
+                self._found = self._telling(free)
             kept = _fit([f for f in self._found if first < f[0] <= last], rest)
         dropped = max(0, last - first)
         what = f"{dropped:,} of {lines:,} lines" if dropped > 1 else "part of a long line"
@@ -133,6 +134,13 @@ class _Maker:
         join = "" if head.endswith("\n") or not head else "\n"
         shown = f"{head}{join}{middle}\n{tail}"
         return Bounded(shown, True, self.size, lines, "text", head, tail, kept)
+
+    def _telling(self, free: int) -> list[tuple[int, str]]:
+        """Telling lines, also those that a shorter form of the text leaves out first."""
+        head, tail = int(free * HEAD / SHORTER), int(free * TAIL / SHORTER)
+        first = self.text.count("\n", 0, head)
+        last = self.lines - self.text.count("\n", len(self.text) - tail)
+        return digest(self.data, 3 * MAX_DIGEST, first, last)
 
 
 def _json(shaped: str, size: int, lines: int, room: int) -> Bounded | None:
