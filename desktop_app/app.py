@@ -208,6 +208,7 @@ class Program:
         dialog = ModelsDialog(self.window, self.service.library, self.service.default_model)
         dialog.defaultChosen.connect(lambda model: self.change_setting("model", model))
         dialog.modelsChanged.connect(self.window.models_changed)
+        dialog.modelsChanged.connect(self.service.warm_models)
         dialog.networkWanted.connect(lambda: self._open_network(dialog))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()

@@ -48,4 +48,9 @@ class SessionsChanged:
     session_id: str | None = None
 
 
-CatalogEvent = WorkspacesChanged | SessionsChanged
+@dataclass(frozen=True, slots=True)
+class ModelsChanged:
+    """More is known of the models."""
+
+
+CatalogEvent = WorkspacesChanged | SessionsChanged | ModelsChanged

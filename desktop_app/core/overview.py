@@ -15,7 +15,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .catalog import CatalogEvent, WorkspacesChanged, WorkspaceSummary
+from .catalog import CatalogEvent, ModelsChanged, WorkspacesChanged, WorkspaceSummary
 from .errors import SlipwayError
 from .ids import now_us
 from .sessions.appdb import WorkspaceRow
@@ -171,6 +171,8 @@ class Overview:
     # -- what changes ----------------------------------------------------------------------------
 
     def _heard(self, event: CatalogEvent) -> None:
+        if isinstance(event, ModelsChanged):
+            return
         if isinstance(event, WorkspacesChanged) and event.workspace_id is None:
             self._all = True
         elif event.workspace_id is not None:

@@ -18,6 +18,7 @@ from .agent.conversation import Agent, SessionConversation, Setting, history_of
 from .agent.foreign import ForeignConversation, open_source, workspace_of
 from .agent.policy import Policy
 from .catalog import (
+    ModelsChanged,
     SessionsChanged,
     SessionSummary,
     WorkspacesChanged,
@@ -79,7 +80,12 @@ class Slipway(Shelf):
         secrets = Secrets()
         super().__init__(paths, db, index, secrets)
         self.models = Models()
-        self.library = ModelLibrary(paths.config / "models.json", self.models, secrets=secrets)
+        self.library = ModelLibrary(
+            paths.config / "models.json",
+            self.models,
+            secrets=secrets,
+            efforts=paths.data / "model-efforts.json",
+        )
         self.machines = Machines(self)
         self.default_model = DEFAULT_MODEL
         self.ratios = Ratios()
@@ -252,7 +258,16 @@ class Slipway(Shelf):
         for conversation in (o.result() for o in done if o.exception() is None):
             if isinstance(conversation, SessionConversation):
                 wanted.add(conversation.model_id)
-        return self._tasks.start(self.library.warm(wanted), name="warm the models process")
+        return self._tasks.start(self._warm_models(wanted), name="warm the models process")
+
+    async def _warm_models(self, wanted: set[str]) -> None:
+        await self.library.warm(wanted)
+        await self.learn_models()
+
+    async def learn_models(self) -> None:
+        """Find out what is not known yet of the models; ``ModelsChanged`` tells of it."""
+        if await self.library.learn():
+            self.tell(ModelsChanged())
 
     async def conversation(self, key: SessionKey) -> AnyConversation:
         """The opened conversation, the same object until it is closed. One that another process

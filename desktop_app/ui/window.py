@@ -138,6 +138,7 @@ class MainWindow(Live, QWidget):
         self.desk.shown.connect(self._show)
         self.desk.sourcesChanged.connect(self._sources_changed)
         self.desk.dropped.connect(self._dropped)
+        self.desk.modelsChanged.connect(self.models_changed)
         self.desk.failed.connect(self.show_error)
         self.chat.notified.connect(self._notified)
         self.chat.titleChanged.connect(lambda _title: self._title())
@@ -381,7 +382,7 @@ class MainWindow(Live, QWidget):
 
     def models_changed(self) -> None:
         """Models came, went, or are other ones now."""
-        self.chat.composer.model.set_model(self.chat.sources.current_model())
+        self.chat.face.model()
         self.chat_status.retranslate()
 
     def retranslate(self) -> None:

@@ -41,6 +41,7 @@ from desktop_app.core.context.types import (
 from desktop_app.core.errors import SessionError
 from desktop_app.core.ids import now_us
 from desktop_app.core.messages import Msg, ToolResultBlock
+from desktop_app.core.models.base import Effort
 from desktop_app.core.sessions.base import SessionKey
 from desktop_app.core.state import AgentState, Mode, PermissionContext
 from desktop_app.core.tools.background import Command, Ending
@@ -205,6 +206,7 @@ class FakeConversation:
         self.pending: Pending | None = None
         self.state = AgentState(session_id="s1")
         self.permissions = PermissionContext()
+        self.effort: Effort | None = None
         self.turns: list[list[Step]] = [list(turn) for turn in turns]
         self.rest: list[Step] = []
         self.records: list[HistoryEntry] = []
@@ -230,6 +232,9 @@ class FakeConversation:
         self._stop = asyncio.Event()
         self._blocks: dict[str, dict[str, Any]] = {}
         self._ops: list[str] = []
+
+    async def set_effort(self, effort: Effort | None) -> None:
+        self.effort = effort
 
     # -- records ----------------------------------------------------------------------------
 

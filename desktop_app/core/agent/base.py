@@ -16,6 +16,7 @@ from desktop_app.core.context.compaction import Proposal
 from desktop_app.core.context.types import Breakdown, Choices, CompactionRecord
 from desktop_app.core.events import Approval, Event
 from desktop_app.core.messages import DataBlock
+from desktop_app.core.models.base import Effort
 from desktop_app.core.sessions.base import SessionKey
 from desktop_app.core.state import AgentState, Mode, PermissionContext
 from desktop_app.core.tools.background import Command
@@ -277,6 +278,13 @@ class Conversation(Protocol):
     async def set_mode(self, mode: Mode) -> None: ...
 
     async def set_model(self, model_id: str) -> None: ...
+
+    @property
+    def effort(self) -> Effort | None: ...
+
+    async def set_effort(self, effort: Effort | None) -> None:
+        """How hard the session's models think; None: as each is set."""
+        ...
 
     async def set_tool(self, name: str, on: bool) -> None:
         """Switch a built-in tool for this session."""

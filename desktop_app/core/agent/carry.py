@@ -28,6 +28,7 @@ _KINDS = (
     "pin",
     "turn.finished",
     "permissions",
+    "effort",
     "tasks",
     "state.replaced",
 )

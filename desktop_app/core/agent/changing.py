@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from desktop_app.core import events as ev
+from desktop_app.core.models.base import Effort
 from desktop_app.core.sessions.base import NewRecord
 from desktop_app.core.state import Mode, PermissionContext
 
@@ -40,6 +41,11 @@ class Changing(Opened):
         self.room.trigger = "model_switch"
         self.room.drafts.drop("stale")
         self._stream.emit(ev.ContextChanged(await self.engine.breakdown()))
+
+    async def set_effort(self, effort: Effort | None) -> None:
+        """How hard the models of this session think; None: as each is set. The next call has it."""
+        record = NewRecord("effort", {"effort": effort or ""}, ignorable=True)
+        await self.log.append(record, draft=None)
 
     async def set_tool(self, name: str, on: bool) -> None:
         """Switch a built-in tool for this session. What was called before stays as it is."""

@@ -26,7 +26,7 @@ from desktop_app.core.context.tokens import counter_of, load_ranks
 from desktop_app.core.context.types import Breakdown
 from desktop_app.core.errors import ModelError, SlipwayError
 from desktop_app.core.messages import Usage
-from desktop_app.core.models.base import ChatModel, ModelRequest, TextPart
+from desktop_app.core.models.base import ChatModel, ModelRequest, TextPart, effort_of
 from desktop_app.core.skills import SkillSet
 from desktop_app.core.tools.bounds import Bounded, bound
 from desktop_app.core.workspaces.base import Workspace
@@ -126,7 +126,8 @@ class ContextEngine:
         self._sent_upper = account.gauge(prompt)[1]
         if self._sent_upper > account.limits.usable:
             check_fits(account.breakdown(prompt))
-        return prompt.request(max_output=account.limits.reserve)
+        effort = effort_of(self.log.now.effort)
+        return prompt.request(max_output=account.limits.reserve, effort=effort)
 
     async def collect(self, request: ModelRequest) -> str:
         """The text of a call that nobody watches."""

@@ -48,6 +48,7 @@ class Folded:
     title: str = ""
     titled_by: str = ""  # person, agent, text (the beginning of the first message)
     model: str = ""
+    effort: str = ""  # of thinking; empty: as the model is set
     config: dict[str, Any] = field(default_factory=dict[str, Any])
     open_reply: str | None = None
     waiting: dict[str, Waiting] = field(default_factory=dict[str, Waiting])
@@ -316,6 +317,10 @@ def _model(now: Folded, body: dict[str, Any]) -> None:
     now.guards = now.guards.acted()
 
 
+def _effort(now: Folded, body: dict[str, Any]) -> None:
+    now.effort = str(body["effort"])
+
+
 def _tools_off(now: Folded, body: dict[str, Any]) -> None:
     ours = {**slipway(now.state.middle_context), "tools_off": list(body["off"])}
     now.state.middle_context = {**now.state.middle_context, "slipway": ours}
@@ -339,6 +344,7 @@ _HANDLERS: dict[str, Callable[[Folded, dict[str, Any]], None]] = {
     "command.ended": _command_ended,
     "title": _title,
     "model": _model,
+    "effort": _effort,
     "recovered": _recovered,
     "state.replaced": _replaced,
     "tools.off": _tools_off,

@@ -18,6 +18,7 @@ from desktop_app.core.context.types import Breakdown, Choices, CompactionRecord,
 from desktop_app.core.errors import SessionError
 from desktop_app.core.events import Event
 from desktop_app.core.messages import AnyBlock, Msg, ToolCallBlock, ToolResultBlock
+from desktop_app.core.models.base import Effort
 from desktop_app.core.sessions.base import NewRecord, SessionKey
 from desktop_app.core.state import AgentState, Mode, PermissionContext
 from desktop_app.core.tools.background import Command
@@ -128,6 +129,10 @@ class ForeignConversation:
     @property
     def state(self) -> AgentState:
         return self._state
+
+    @property
+    def effort(self) -> None:
+        return None
 
     @property
     def permissions(self) -> PermissionContext:
@@ -242,6 +247,9 @@ class ForeignConversation:
         raise self._refuse()
 
     async def set_model(self, model_id: str) -> None:
+        raise self._refuse()
+
+    async def set_effort(self, effort: Effort | None) -> None:
         raise self._refuse()
 
     async def set_tool(self, name: str, on: bool) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from desktop_app.core import events as ev
 from desktop_app.core.errors import ModelError, SessionError
 from desktop_app.core.mcp.manager import McpManager
-from desktop_app.core.models.base import ChatModel, ModelInfo
+from desktop_app.core.models.base import ChatModel, Effort, ModelInfo, effort_of
 from desktop_app.core.sessions.base import Journal, NewRecord, SessionKey
 from desktop_app.core.state import AgentState, PermissionContext
 from desktop_app.core.tasks import Tasks
@@ -122,6 +122,11 @@ class Opened:
     def model_id(self) -> str:
         """The model that this session wants, whether there is one of that name or not."""
         return self.log.now.model or self._setting.default_model
+
+    @property
+    def effort(self) -> Effort | None:
+        """What the person chose for this session; None: as its model is set."""
+        return effort_of(self.log.now.effort)
 
     @property
     def model_info(self) -> ModelInfo:

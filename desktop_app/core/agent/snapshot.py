@@ -20,7 +20,7 @@ from .fold import Folded, Waiting
 
 logger = logging.getLogger(__name__)
 
-VERSION = 6  # of what a record means to the fold: raise it when a handler changes
+VERSION = 7  # of what a record means to the fold: raise it when a handler changes
 EVERY = 200  # records between two snapshots
 
 
@@ -44,6 +44,7 @@ _PLAIN = (
     "title",
     "titled_by",
     "model",
+    "effort",
     "config",
     "open_reply",
     "decided",

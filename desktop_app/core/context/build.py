@@ -35,7 +35,7 @@ from desktop_app.core.messages import (
     ToolCallBlock,
     ToolResultBlock,
 )
-from desktop_app.core.models.base import ModelRequest, ToolSchema
+from desktop_app.core.models.base import Effort, ModelRequest, ToolSchema
 from desktop_app.core.state import AgentState, Task
 
 from .iterations import Iteration, iterations, signed
@@ -75,6 +75,7 @@ class Prompt:
         *,
         max_output: int | None = None,
         purpose: Literal["reply", "summary", "title"] = "reply",
+        effort: Effort | None = None,
         more: Sequence[Msg] = (),
     ) -> ModelRequest:
         """The call; ``more`` is appended after the tail."""
@@ -84,6 +85,7 @@ class Prompt:
             tools=self.envelope.tools,
             max_output=max_output,
             purpose=purpose,
+            effort=effort,
         )
 
 

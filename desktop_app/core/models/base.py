@@ -8,6 +8,15 @@ from typing import Any, Literal, Protocol
 
 from desktop_app.core.messages import Msg, Usage
 
+Effort = Literal["low", "medium", "high"]
+EFFORTS: tuple[Effort, ...] = ("low", "medium", "high")
+
+
+def effort_of(value: object) -> Effort | None:
+    """An effort by its name; None for anything else."""
+    return next((e for e in EFFORTS if e == value), None)
+
+
 LimitSource = Literal["user", "error", "provider", "catalogue", "built_in", "assumed"]
 
 
@@ -41,7 +50,8 @@ class ModelInfo:
     window_source: LimitSource = "built_in"
     tokenizer: str | None = None  # a tiktoken encoding, when the model uses it exactly
     images: bool = False
-    thinking: bool = False
+    efforts: bool = False  # takes an effort of thinking (``ModelRequest.effort``)
+    effort: Effort | None = None  # the one that is asked for where a request names none
     offline: bool = False
     is_ai: bool = True  # the Guide is rules, and says so
     price: Price | None = None  # None: not known, or nothing
@@ -69,6 +79,7 @@ class ModelRequest:
     max_output: int | None = None
     purpose: Literal["reply", "summary", "title"] = "reply"
     extra: dict[str, Any] = field(default_factory=dict[str, Any])
+    effort: Effort | None = None  # of thinking; None: as the model is set
     answer: ToolSchema | None = None  # the provider holds the answer to it; ``structured.py``
 
 

@@ -118,6 +118,9 @@ class Child:
             case "list":
                 asked = self._calls[number] = Asked(frame)
                 self._begin(number, asked, self._list(frame))
+            case "efforts":
+                asked = self._calls[number] = Asked(frame)
+                self._begin(number, asked, self._efforts(frame))
             case "warm":
                 asked = self._calls[number] = Asked(frame)
                 self._begin(number, asked, self._warm(frame))
@@ -194,6 +197,10 @@ class Child:
             return await self.services().list_models(one, frame["key"], frame["route"])
         except Exception as error:
             raise await mapped(error, one, frame["route"], begun=False) from error
+
+    async def _efforts(self, frame: Frame) -> bool:
+        one = frames.definition_in(frame["definition"])
+        return await self.services().efforts(one, frame["route"])
 
     async def _warm(self, frame: Frame) -> None:
         """Import what a format's calls need, so that the first of them begins at once."""

@@ -14,16 +14,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from desktop_app.core.errors import SettingsError
 from desktop_app.core.settings.jsonfile import read_object, write_object
 
-from .base import LimitSource, ModelInfo, Price
+from .base import Effort, LimitSource, ModelInfo, Price, effort_of
 from .providers import BY_ID, Provider, host_of, is_loopback
 
-Effort = Literal["low", "medium", "high"]
-EFFORTS: tuple[Effort, ...] = ("low", "medium", "high")
 ASSUMED_WINDOW = 8_192
 MIN_WINDOW = 1_024
 
@@ -75,7 +73,8 @@ class ModelDefinition:
             window_source=self.window_source,
             tokenizer=encoding_of(self.model),
             images=self.images,
-            thinking=self.effort is not None,
+            efforts=self.effort is not None,
+            effort=self.effort,
             offline=is_loopback(self.base),
             price=self.price,
             fallback=self.fallback,
@@ -153,7 +152,6 @@ def from_json(value: Any) -> ModelDefinition:
         raise ValueError("address is missing")
     window = _number(entry, "window", ASSUMED_WINDOW, MIN_WINDOW)
     source = entry.get("window_source")
-    effort = entry.get("effort")
     name = entry.get("name")
     return ModelDefinition(
         id=entry["id"],
@@ -166,7 +164,7 @@ def from_json(value: Any) -> ModelDefinition:
         max_output=_number(entry, "max_output", min(window // 4, 8_192), 1),
         price=_price(entry.get("price")),
         images=entry.get("images") is True,
-        effort=effort if effort in EFFORTS else None,
+        effort=effort_of(entry.get("effort")),
         fallback=str(entry.get("fallback") or ""),
         extra={k: v for k, v in entry.items() if k not in _KNOWN},
     )

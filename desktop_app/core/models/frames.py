@@ -1,8 +1,8 @@
 """What the program and its models process say to each other: frames of JSON over pipes.
 
 A frame is four bytes of length, big-endian, and that many bytes of a JSON object. Requests have a
-``do`` (``stream``, ``messages``, ``list``, ``warm``, ``took``, ``cancel``), answers a ``did``
-(``parts``, ``end``, ``idle``); both name their ``call`` by number. Nothing read is executed.
+``do`` (``stream``, ``messages``, ``list``, ``efforts``, ``warm``, ``took``, ``cancel``), answers a
+``did`` (``parts``, ``end``, ``idle``); both name their ``call`` by number. Nothing read is run.
 """
 
 from __future__ import annotations
@@ -84,6 +84,7 @@ def request_out(request: ModelRequest) -> Frame:
         "max_output": request.max_output,
         "purpose": request.purpose,
         "extra": request.extra,
+        "effort": request.effort,
         "answer": asdict(request.answer) if request.answer is not None else None,
     }
 
@@ -97,6 +98,7 @@ def request_in(frame: Frame, messages: Sequence[Msg]) -> ModelRequest:
         max_output=frame["max_output"],
         purpose=frame["purpose"],
         extra=frame["extra"],
+        effort=frame["effort"],
         answer=ToolSchema(**frame["answer"]) if frame["answer"] is not None else None,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import aclosing
@@ -18,11 +19,13 @@ from .base import ChatModel, Finish, ModelEvent, ModelRequest, TextPart, ToolSch
 from .catalogue import Known, look_up
 from .definitions import Definitions, ModelDefinition
 from .discovery import Found, discover
+from .efforts import Efforts
 from .provider import Connections, ProviderModel
 from .providers import Wire
 from .registry import Models
 from .structured import Refusals, Structured, structured
 
+logger = logging.getLogger(__name__)
 TRY_TOKENS = 256  # of the answer to a trial; models that think need some to say anything
 
 
@@ -56,6 +59,7 @@ class ModelLibrary:
         connections: Connections | None = None,
         find: Callable[[], list[Found]] = discover,
         learned: Path | None = None,
+        efforts: Path | None = None,
     ) -> None:
         self._path = path
         self._registry = registry
@@ -64,7 +68,9 @@ class ModelLibrary:
         self.connections.secret = self.secrets.get
         self._find = find
         self._learned = learned  # where it is kept what models refused
+        self._efforts_file = efforts
         self.refusals = Refusals()
+        self.efforts = Efforts()
         self.file = Definitions(path)
         self._saving = asyncio.Lock()
 
@@ -72,6 +78,7 @@ class ModelLibrary:
         """Read the file and register what is in it. Never raises; see ``file.problem``."""
         self.file = await asyncio.to_thread(Definitions.load, self._path)
         self.refusals = await asyncio.to_thread(Refusals, self._learned)
+        self.efforts = await asyncio.to_thread(Efforts, self._efforts_file)
         for one in self.file.models:
             self._register(one)
 
@@ -83,7 +90,8 @@ class ModelLibrary:
         def make() -> ChatModel:
             return ProviderModel(one, self.connections, self.key_of)
 
-        self._registry.add(one.info(), make)
+        info = replace(one.info(), efforts=self.efforts.known(one) is True)
+        self._registry.add(info, make)
 
     async def key_of(self, one: ModelDefinition) -> str:
         """The key of a definition's service; empty when there is none."""
@@ -132,6 +140,23 @@ class ModelLibrary:
     async def _save(self) -> None:
         async with self._saving:
             await asyncio.to_thread(self.file.save)
+
+    async def learn(self) -> bool:
+        """Find out which models take an effort of thinking, those of which it is not known;
+        whether the list is another one now. Never raises: the next start asks again."""
+        found: list[tuple[ModelDefinition, bool]] = []
+        for one in self.models:
+            if self.efforts.known(one) is None:
+                try:
+                    found.append((one, await self.connections.takes_effort(one)))
+                except ModelError as error:
+                    logger.info("it is not known what %s takes: %s", one.id, error)
+        if found:
+            await self.efforts.note(found)
+        for one, takes in found:
+            if takes and one in self.models:
+                self._register(one)
+        return any(takes for _, takes in found)
 
     # -- asking ------------------------------------------------------------------------------
 

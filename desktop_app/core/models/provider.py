@@ -55,6 +55,11 @@ class Connections:
         answer = await self.process.ask({"do": "list", **await self.frame(one, key)})
         return [(str(name), window) for name, window in cast("list[Any]", answer)]
 
+    async def takes_effort(self, one: ModelDefinition) -> bool:
+        """Whether a model takes an effort of thinking, by what its SDK knows; nobody is asked.
+        Raises ModelError ``model.process``."""
+        return bool(await self.process.ask({"do": "efforts", **await self.frame(one, "")}))
+
     async def warm(self, wire: Wire) -> None:
         """Start the process and let it import what calls of a format need. Never raises: the call
         itself says what is wrong."""

@@ -24,7 +24,7 @@ from pydantic_ai.settings import ModelSettings
 
 from desktop_app.core.errors import ModelError
 
-from .base import ModelEvent, ModelRequest, ToolCallPart
+from .base import Effort, ModelEvent, ModelRequest, ToolCallPart
 from .definitions import ModelDefinition
 from .discovery import model_entries, window_of
 from .network import STALL_SECONDS
@@ -131,6 +131,11 @@ class Services:
             return GoogleModel(definition.model, provider=google)
         return _openai(definition, spec, key, http)
 
+    async def efforts(self, definition: ModelDefinition, route: Route) -> bool:
+        """Whether a model takes an effort of thinking; nobody is asked."""
+        await asyncio.to_thread(load, definition.spec.wire)
+        return takes_effort(self.model(definition, "", route))
+
     async def stream(
         self, definition: ModelDefinition, key: str, request: ModelRequest, route: Route
     ) -> AsyncIterator[ModelEvent]:
@@ -144,7 +149,7 @@ class Services:
         opened = model_request_stream(
             model,
             mapper.request(request),
-            model_settings=settings_for(definition, request),
+            model_settings=settings_for(model, definition, request),
             model_request_parameters=parameters(model, definition.name, request),
         )
         async with opened as stream:
@@ -218,17 +223,52 @@ def parameters(model: Model, name: str, request: ModelRequest) -> ModelRequestPa
     return replace(made, output_mode="native", output_object=wanted)
 
 
-def settings_for(definition: ModelDefinition, request: ModelRequest) -> ModelSettings:
-    """How the call is made. Thinking is asked for only where the person chose an effort."""
-    made = ModelSettings()
+LEAST_BUDGET = 1_024  # tokens of thinking: Anthropic's documentation of ``budget_tokens``
+
+
+def takes_effort(model: Model) -> bool:
+    """Whether a model is known to take an effort: more than thinking that is on or off."""
+    return _thinks(model) and model.profile.get("zai_supports_reasoning_effort", True) is True
+
+
+def _thinks(model: Model) -> bool:
+    profile = model.profile
+    return bool(profile.get("supports_thinking") or profile.get("thinking_always_enabled"))
+
+
+def settings_for(model: Model, definition: ModelDefinition, request: ModelRequest) -> ModelSettings:
+    """How the call is made. Thinking is asked for only where the person chose an effort, for this
+    call or for the model."""
+    made: dict[str, Any] = {}
     limit = min(request.max_output or definition.max_output, definition.max_output)
     if limit > 0:
         made["max_tokens"] = limit
-    if definition.effort and request.purpose == "reply":
-        made["thinking"] = definition.effort
+    if request.purpose == "reply":
+        made.update(_thinking(model, definition, request.effort or definition.effort, limit))
     if definition.spec.wire == "anthropic":
         made["cache"] = True
-    return made
+    return cast(ModelSettings, made)
+
+
+def _thinking(
+    model: Model, definition: ModelDefinition, effort: Effort | None, limit: int
+) -> dict[str, Any]:
+    profile, wire = model.profile, definition.spec.wire
+    if effort is None:
+        return {}
+    if not _thinks(model):
+        # The person knows better what a model of their own server is.
+        known = definition.effort is not None and wire in ("chat", "responses")
+        return {"openai_reasoning_effort": effort} if known else {}
+    if wire == "anthropic" and not profile.get("anthropic_supports_adaptive_thinking"):
+        from pydantic_ai.profiles.anthropic import ANTHROPIC_THINKING_BUDGET_MAP
+
+        # The budget is a part of the answer's length, and has to leave something of it.
+        budget = min(ANTHROPIC_THINKING_BUDGET_MAP[effort], limit // 2)
+        if budget < LEAST_BUDGET:
+            return {}
+        return {"anthropic_thinking": {"type": "enabled", "budget_tokens": budget}}
+    return {"thinking": effort}
 
 
 def _openai(

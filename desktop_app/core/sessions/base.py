@@ -27,6 +27,7 @@ Record kinds (``body`` is JSON; unknown kinds are kept and skipped when ``ignora
     spent              {purpose, cost, usage}: a call beside the conversation (ignorable)
     turn.finished      {reply_id, reason, code?, params?}     barrier
     permissions        {permission_context}
+    model              {model}; effort {effort: low | medium | high, or empty} (ignorable)
     tasks              {tasks}
     title              {title, by: person | agent}
     command.started    {id, op_id, command, started_us, mark, path, at}: a background command

@@ -1,4 +1,4 @@
-"""Where a person writes: text, attachments, model, mode, send or stop."""
+"""Where a person writes: text, attachments, model, mode, effort, send or stop."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from desktop_app.ui.widgets.labels import Label
 from desktop_app.ui.widgets.painting import box
 
 from . import attach, figures
-from .composer_parts import Chips, ModeButton, ModelButton, QueueRow
+from .composer_choices import EffortButton, ModeButton, ModelButton
+from .composer_parts import Chips, QueueRow
 from .mentions import MentionList, Suggest
 from .message_edit import MessageEdit
 
@@ -44,6 +45,7 @@ class Composer(Live, QFrame):
     modeChosen = Signal(str)
     rulesWanted = Signal()
     modelChosen = Signal(str)
+    effortChosen = Signal(str)
     gaugeClicked = Signal()
     wayOut = Signal()  # what is offered where nothing can be sent
     changed = Signal()
@@ -80,7 +82,8 @@ class Composer(Live, QFrame):
         self.at = IconButton("at-sign", lambda: tr("Mention a file of the workspace"))
         self.model = ModelButton()
         self.mode = ModeButton()
-        for button in (self.model, self.mode):
+        self.effort = EffortButton()
+        for button in (self.model, self.mode, self.effort):
             button.set_shrinks()
         self.tokens = Label("", role="caption", tone="faint")
         self.ring = Ring()
@@ -110,6 +113,7 @@ class Composer(Live, QFrame):
         tools.addSpacing(px(6))
         tools.addWidget(self.model)
         tools.addWidget(self.mode)
+        tools.addWidget(self.effort)
         tools.addStretch(1)
         tools.addWidget(self.tokens)
         tools.addSpacing(px(14))
@@ -155,6 +159,7 @@ class Composer(Live, QFrame):
         self.mode.chosen.connect(self.modeChosen)
         self.mode.rulesWanted.connect(self.rulesWanted)
         self.model.chosen.connect(self.modelChosen)
+        self.effort.chosen.connect(self.effortChosen)
         self.ring.clicked.connect(self.gaugeClicked)
         self.way.clicked.connect(self.wayOut)
         self.queue.edit.connect(self.queueEdited)
@@ -203,7 +208,7 @@ class Composer(Live, QFrame):
         self.way.setVisible(bool(say(way)))
         off = bool(say(reason))
         self._why.setVisible(off)
-        for widget in (self.edit, self.attach, self.at, self.model, self.mode):
+        for widget in (self.edit, self.attach, self.at, self.model, self.mode, self.effort):
             widget.setEnabled(not off)
         self._text_changed()
 

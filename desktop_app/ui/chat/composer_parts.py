@@ -1,66 +1,21 @@
-"""Pieces of the composer: the queued message, attachments as chips, the two choices."""
+"""Pieces of the composer: the queued message, attachments as chips."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLayout, QLayoutItem, QMenu, QSizePolicy, QWidget
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QLayout, QLayoutItem, QSizePolicy, QWidget
 
 from desktop_app.core.agent.base import Attachment
-from desktop_app.core.models.base import ModelInfo
-from desktop_app.core.state import Mode
 from desktop_app.ui.i18n import tr
-from desktop_app.ui.theme import icon, theme
+from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets.base import Live, follow
 from desktop_app.ui.widgets.buttons import Button, IconButton
 from desktop_app.ui.widgets.card import Glyph
 from desktop_app.ui.widgets.labels import ElidedLabel, Label
 from desktop_app.ui.widgets.painting import box, hline
 
-from . import figures
-from .sources import model_label
 from .tool_words import one_line
-
-MODES: tuple[Mode, ...] = ("default", "accept_edits", "explore", "dont_ask", "bypass")
-_MODE_ICONS: dict[Mode, str] = {
-    "default": "shield",
-    "accept_edits": "file-pen",
-    "explore": "compass",
-    "dont_ask": "shield-x",
-    "bypass": "shield-off",
-}
-
-
-def mode_name(mode: Mode) -> str:
-    """The name of a permission mode."""
-    match mode:
-        case "default":
-            return tr("Ask first")
-        case "accept_edits":
-            return tr("Accept edits")
-        case "explore":
-            return tr("Explore")
-        case "dont_ask":
-            return tr("Refuse quietly")
-        case "bypass":
-            return tr("Allow everything")
-
-
-def mode_words(mode: Mode) -> str:
-    """What a permission mode does, in one sentence."""
-    match mode:
-        case "default":
-            return tr("Reads freely inside the workspace; asks before it writes or runs a command")
-        case "accept_edits":
-            return tr("Also writes inside the workspace without asking")
-        case "explore":
-            return tr("Only reads; nothing is written or run")
-        case "dont_ask":
-            return tr("What would be asked is refused instead")
-        case "bypass":
-            return tr("Asks only before what is dangerous")
 
 
 class QueueRow(Live, QWidget):
@@ -250,97 +205,3 @@ class Chips(Live, QWidget):
         self.setVisible(bool(self._chips))
         self.updateGeometry()
         self.changed.emit()
-
-
-class ModeButton(Button):
-    """The permission mode, with a menu that says what each does and leads to the rules."""
-
-    chosen = Signal(str)
-    rulesWanted = Signal()
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        self.mode: Mode = "default"
-        super().__init__(
-            lambda: mode_name(self.mode), parent, variant="ghost", small=True, glyph="shield"
-        )
-        self._menu = QMenu(self)
-        self._menu.setToolTipsVisible(True)
-        self._menu.aboutToShow.connect(self._fill)
-        self.setMenu(self._menu)
-        self.retranslate()
-
-    def retranslate(self) -> None:
-        super().retranslate()
-        self.setAccessibleName(tr("Permissions: {mode}", mode=mode_name(self.mode)))
-        self.setToolTip(mode_words(self.mode))
-        self.updateGeometry()
-
-    def set_mode(self, mode: Mode) -> None:
-        self.mode = mode
-        self.set_glyph(_MODE_ICONS[mode])
-        self.retranslate()
-
-    def _fill(self) -> None:
-        self._menu.clear()
-        for mode in MODES:
-            action = self._menu.addAction(icon(_MODE_ICONS[mode]), mode_name(mode))
-            action.setToolTip(mode_words(mode))
-            action.setStatusTip(mode_words(mode))
-            action.setCheckable(True)
-            action.setChecked(mode == self.mode)
-            action.triggered.connect(lambda _=False, m=mode: self.chosen.emit(m))
-        self._menu.addSeparator()
-        rules = self._menu.addAction(icon("list-checks"), tr("Rules…"))
-        rules.setToolTip(tr("What is refused, asked or allowed in this session"))
-        rules.triggered.connect(lambda _=False: self.rulesWanted.emit())
-
-
-class ModelButton(Button):
-    """The model, with a menu of those that can be used; ``manageWanted`` asks for more of them."""
-
-    chosen = Signal(str)
-    manageWanted = Signal()
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        self.model: ModelInfo | None = None
-        self.models: Callable[[], list[ModelInfo]] = list
-        super().__init__(self._name, parent, variant="ghost", small=True, glyph="cpu")
-        self._menu = QMenu(self)
-        self._menu.setToolTipsVisible(True)
-        self._menu.aboutToShow.connect(self._fill)
-        self.setMenu(self._menu)
-        self.retranslate()
-
-    def _name(self) -> str:
-        return model_label(self.model) if self.model is not None else tr("No model")
-
-    def retranslate(self) -> None:
-        super().retranslate()
-        self.setAccessibleName(tr("Model: {name}", name=self._name()))
-        self.setToolTip(model_words(self.model) if self.model else tr("No model is set up"))
-        self.updateGeometry()
-
-    def set_model(self, model: ModelInfo | None) -> None:
-        self.model = model
-        self.retranslate()
-
-    def _fill(self) -> None:
-        self._menu.clear()
-        for model in self.models():
-            action: QAction = self._menu.addAction(f"{model.name}\t{figures.window(model.window)}")
-            action.setToolTip(model_words(model))
-            action.setCheckable(True)
-            action.setChecked(self.model is not None and model.id == self.model.id)
-            action.triggered.connect(lambda _=False, m=model.id: self.chosen.emit(m))
-        self._menu.addSeparator()
-        self._menu.addAction(icon("settings"), tr("Manage models…"), self.manageWanted.emit)
-
-
-def model_words(model: ModelInfo) -> str:
-    """A model in one sentence."""
-    parts = [tr("Context window of {n} tokens", n=figures.window(model.window))]
-    if model.offline:
-        parts.append(tr("works offline"))
-    if not model.is_ai:
-        parts.append(tr("rules, no AI"))
-    return " · ".join(parts)

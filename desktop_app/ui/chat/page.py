@@ -125,6 +125,7 @@ class ChatPage(Live, QWidget):
         composer.modeChosen.connect(self._mode_chosen)
         composer.rulesWanted.connect(self.permissions.open)
         composer.modelChosen.connect(lambda model: self.vm and self.vm.set_model(model))
+        composer.effortChosen.connect(lambda effort: self.vm and self.vm.set_effort(effort))
         composer.wayOut.connect(lambda: self.actionRequested.emit(self.face.way))
         composer.gaugeClicked.connect(lambda: self.inspectorRequested.emit("context"))
         composer.changed.connect(self._keep_draft)

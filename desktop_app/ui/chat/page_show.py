@@ -156,7 +156,9 @@ class PageShow:
             self._page.composer.mode.set_mode(self._page.vm.mode)
 
     def model(self) -> None:
-        self._page.composer.model.set_model(self._page.sources.current_model())
+        vm, info = self._page.vm, self._page.sources.current_model()
+        self._page.composer.model.set_model(info)
+        self._page.composer.effort.show_effort(info, vm.effort if vm is not None else None)
 
 
 def _why(code: str, params: dict[str, object]) -> tuple[str, str]:

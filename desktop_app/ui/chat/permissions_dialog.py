@@ -20,7 +20,7 @@ from desktop_app.ui.widgets.toggles import Radio
 
 from . import permissions_words as words
 from . import tool_words
-from .composer_parts import MODES, mode_name
+from .composer_choices import MODES, mode_name
 from .foreign import visible
 from .permissions_editor import Count, RuleEditor
 

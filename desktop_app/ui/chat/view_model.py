@@ -19,6 +19,7 @@ from desktop_app.core.agent.request_shapes import Answered
 from desktop_app.core.errors import SlipwayError
 from desktop_app.core.events import Event
 from desktop_app.core.ids import now_us
+from desktop_app.core.models.base import Effort, effort_of
 from desktop_app.core.state import Mode
 from desktop_app.ui import i18n
 
@@ -179,6 +180,17 @@ class ChatViewModel(ChatContext):
             self._background.start(
                 self._then(conversation.set_model(model_id), self._model_set), name="model"
             )
+
+    @property
+    def effort(self) -> Effort | None:
+        """How hard the session's models think; None: as each is set."""
+        return self.conversation.effort if self.conversation is not None else None
+
+    def set_effort(self, effort: str) -> None:
+        """Empty: as the model is set."""
+        if (conversation := self.conversation) is not None:
+            work = conversation.set_effort(effort_of(effort))
+            self._background.start(self._then(work, self.modelChanged.emit), name="effort")
 
     def _model_set(self) -> None:
         self.modelChanged.emit()

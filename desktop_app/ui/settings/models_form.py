@@ -8,11 +8,10 @@ from dataclasses import replace
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCompleter, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from desktop_app.core.models.base import LimitSource, Price
+from desktop_app.core.models.base import EFFORTS, LimitSource, Price
 from desktop_app.core.models.catalogue import Known
 from desktop_app.core.models.definitions import (
     ASSUMED_WINDOW,
-    EFFORTS,
     MIN_WINDOW,
     ModelDefinition,
 )

@@ -170,7 +170,7 @@ class Button(Live, Ringed, QPushButton):
         if not self._shrinks or over <= 0:
             return parts
         room = dict(parts).get("text", 0) - over
-        if room < theme().px(16):
+        if room < theme().px(28):
             return [part for part in parts if part[0] != "text"]
         return [(kind, room if kind == "text" else width) for kind, width in parts]
 

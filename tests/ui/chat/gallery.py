@@ -51,7 +51,7 @@ from tests.helpers.conversation import (
     thinking,
 )
 
-GLM = ModelInfo("glm-4.6", "glm-4.6", 200_000, 16_000)
+GLM = ModelInfo("glm-4.6", "glm-4.6", 200_000, 16_000, efforts=True)
 GUIDE = ModelInfo("guide", "Guide", 32_000, 4_000, offline=True, is_ai=False)
 DIFF = """--- a/scripts/report.py
 +++ b/scripts/report.py

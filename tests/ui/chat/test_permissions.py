@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from desktop_app.core.state import Rule
 from desktop_app.ui import i18n
-from desktop_app.ui.chat.composer_parts import MODES, ModeButton
+from desktop_app.ui.chat.composer_choices import MODES, ModeButton
 from desktop_app.ui.chat.page import ChatPage
 from desktop_app.ui.chat.permissions_dialog import PermissionsDialog
 from desktop_app.ui.chat.permissions_words import mode_meaning
