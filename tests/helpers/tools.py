@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sysconfig
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,15 @@ class WithoutRipgrep(LocalBackend):
         if argv[0] == "rg":
             argv = ["rg-is-not-here", *argv[1:]]
         return super().run(argv, **options)
+
+
+def with_ripgrep(folder: Path) -> LocalBackend:
+    """A workspace that has the ``rg`` that the environment of the tests pins."""
+    programs = Path(sysconfig.get_path("scripts"))
+    assert (programs / "rg").exists(), "ripgrep is missing: make test installs it"
+    return LocalBackend(
+        folder, env={**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
+    )
 
 
 def make_context(folder: Path, *, backend: Backend | None = None, **options: Any) -> ToolContext:

@@ -142,6 +142,34 @@ def matches_anywhere(pattern: str, path: str) -> bool:
     return compile_glob(pattern.lstrip("/")).matches(path)
 
 
+def for_ripgrep(pattern: str) -> list[str]:
+    """The same patterns as values of ripgrep's ``--glob``, whose dialect differs in backslashes,
+    lone braces, unclosed classes and comments; ToolFailure ``search.bad_pattern``."""
+    return [_as_ripgrep(p) for p in expand(pattern)]
+
+
+def _as_ripgrep(pattern: str) -> str:
+    names = [n for n in pattern.rstrip("/").split("/") if n != "."]
+    return "/".join(n if n == "**" else _name_as_ripgrep(n) for n in names)
+
+
+def _name_as_ripgrep(name: str) -> str:
+    out: list[str] = []
+    i = 0
+    while i < len(name):
+        c = name[i]
+        i += 1
+        if c == "[" and (end := _class_end(name, i)) > 0:
+            out.append(name[i - 1 : end + 1])
+            i = end + 1
+        elif c == "*":
+            if out[-1:] != ["*"]:
+                out.append(c)
+        else:
+            out.append(f"[{c}]" if c in "[{}\\# " else c)
+    return "".join(out)
+
+
 def static_prefix(pattern: str) -> tuple[str, str]:
     """(directory, rest): the leading names without wildcards, and what is left to match."""
     names = pattern.split("/")

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import posixpath
-import re
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -23,14 +22,13 @@ from .glob_tool import HEAD_LIMIT, LIMITS, MAX_HEAD, notes
 from .grep_own import search as own_search
 from .grep_rg import search as rg_search
 from .grep_types import ALIASES, TYPES
-from .grep_wanted import Hit, Wanted
+from .grep_wanted import Hit, Wanted, names_line_end
 from .plain import PlainTool, closing
 from .read import head_of
 from .textfile import printable
 from .walk import Budget
 
 CONTEXT_MAX = 100
-_NEWLINE = re.compile(r"\n|(?<!\\)(?:\\\\)*\\n")
 _LINES = {"type": "integer", "minimum": 0, "maximum": CONTEXT_MAX}
 
 
@@ -115,6 +113,7 @@ class Grep(PlainTool):
             if error.code not in ("exec.missing", "exec.denied", "exec.failed"):
                 raise
             engine, budget = "own", Budget()
+            wanted.skipped_secret = 0
             collected = _Collected(args, _Names(start, is_file=is_file))
             await _collect(collected, own_search(ctx, start, is_file, wanted, budget))
         return collected.outcome(engine, wanted, budget)
@@ -128,8 +127,10 @@ def _wanted(args: dict[str, Any]) -> Wanted:
     except linear.BadPattern as error:
         failure = globs.bad_pattern(pattern, str(error))
         raise failure from error
-    if not multiline and _NEWLINE.search(pattern):
-        failure = globs.bad_pattern(pattern, "it spans lines; set multiline for that")
+    if not multiline and names_line_end(pattern):
+        failure = globs.bad_pattern(
+            pattern, "line ends (\\n, \\r) are no part of a line; set multiline for them"
+        )
         raise failure
     glob = args.get("glob")
     if glob:

@@ -19,6 +19,9 @@ class _Finder:
 
     def __init__(self, text: str, matcher: Matcher, budget: Budget) -> None:
         self.text, self._matcher, self._budget = text, matcher, budget
+        # An expression that may match nothing would also do so behind the last line.
+        self._nothing = matcher.whole.matches("")
+        self._engine = matcher.followed() if self._nothing else matcher.whole
         self.starts = [0]
         at = text.find("\n")
         while at >= 0:
@@ -32,12 +35,15 @@ class _Finder:
         low, high = self.starts[first], self.starts[end]
         pace = self._matcher.pace
         if high - low > 16 * SMALLEST:  # find out what it costs before the long look
-            pace.matches(self._matcher.whole, self.text[low : low + SMALLEST])
+            pace.matches(self._engine, self.text[low : low + SMALLEST])
         if pace.too_dear(high - low):
             self._budget.stopped = "pattern"
         if self._budget.spent():
             raise _TooDear
-        return pace.matches(self._matcher.whole, self.text[low:high])
+        part = self.text[low:high]
+        if self._nothing and not part.endswith("\n"):
+            part += "\n"
+        return pace.matches(self._engine, part)
 
     def next(self, pos: int) -> tuple[int, int] | None:
         """(first line, line after the last) of the fewest lines that hold the first match to be

@@ -13,7 +13,7 @@ from . import ignore, paths, textfile
 from .base import ToolContext
 from .grep_across import across
 from .grep_scan import Matcher, Scanner
-from .grep_wanted import Hit, Wanted, enter
+from .grep_wanted import BINARY, Hit, Wanted, enter
 from .plain import closing
 from .walk import Budget, Walk
 
@@ -69,6 +69,7 @@ async def _files(
         lambda path, name: enter(name) and path != own,
         honour=honour,
         above=above,
+        keep=lambda path: bool(wanted.by_glob(path)),
         prefix=f"{start.shown}/" if inside else "",
     )
     async with closing(walk.entries()) as entries:
@@ -95,40 +96,62 @@ async def _above(ctx: ToolContext) -> tuple[ignore.IgnoreFile, ...]:
     return (ignore.parse(data, ""),)
 
 
+class _Text:
+    """Pieces of a file as text. One that was found on the way (not ``named`` by the caller) ends
+    at its first NUL, and has no text at all when that is near its beginning."""
+
+    def __init__(self, *, named: bool) -> None:
+        self._named = named
+        self._decoder: codecs.IncrementalDecoder | None = None
+        self.binary = self.ended = False
+
+    def feed(self, data: bytes) -> str:
+        if self._decoder is None:
+            encoding = textfile.sniff(data, whole=False)
+            # Two or four bytes a character, as a mark says: zeros are part of the text.
+            self._named = self._named or (bool(encoding.bom) and encoding.name != "utf-8")
+            self.binary = not self._named and b"\0" in data[:BINARY]
+            self._decoder = codecs.getincrementaldecoder(encoding.name)("replace")
+            data = data[len(encoding.bom) :]
+        nul = -1 if self._named else data.find(b"\0")
+        self.ended = nul >= 0
+        return self._decoder.decode(data[:nul] if self.ended else data)
+
+    def rest(self) -> str:
+        return self._decoder.decode(b"", True) if self._decoder is not None else ""
+
+
 async def _file(
     ctx: ToolContext, real: str, path: str, wanted: Wanted, matcher: Matcher, budget: Budget
 ) -> AsyncIterator[Hit]:
     """The hits of one file; one that cannot be read or is binary has none."""
     scanner = Scanner(path, wanted, matcher, budget)
-    decoder: codecs.IncrementalDecoder | None = None
+    text = _Text(named=not path)
     whole: list[str] = []
     size = 0
     try:
         async with closing(ctx.backend.read(real)) as pieces:
             async for piece in pieces:
-                data = piece
-                if decoder is None:
-                    if textfile.is_binary(data):
-                        return
-                    encoding = textfile.sniff(data, whole=False)
-                    decoder = codecs.getincrementaldecoder(encoding.name)("replace")
-                    data = data[len(encoding.bom) :]
-                text = decoder.decode(data)
+                part = text.feed(piece)
+                if text.binary:
+                    return
                 if wanted.multiline:
-                    size += len(data)
+                    size += len(piece)
                     if size > MAX_MULTILINE:
                         break
-                    whole.append(text)
-                    continue
-                for hit in await _feed(scanner, text):
-                    yield hit
-                if budget.spent():
-                    return
+                    whole.append(part)
+                else:
+                    for hit in await _feed(scanner, part):
+                        yield hit
+                    if budget.spent():
+                        return
+                if text.ended:
+                    break
     except WorkspaceError as error:
         if error.retryable or not path:
             raise
         return
-    rest = decoder.decode(b"", True) if decoder is not None else ""
+    rest = text.rest()
     if wanted.multiline:
         found = await asyncio.to_thread(
             across, path, "".join([*whole, rest]), wanted, matcher, budget

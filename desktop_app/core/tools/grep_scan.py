@@ -22,7 +22,7 @@ class Matcher:
 
     def __init__(self, wanted: Wanted, budget: Budget) -> None:
         self._budget = budget
-        self._expression = wanted.expression()
+        self._expression = wanted.expression(crlf=True)
         self.whole = Linear(self._expression)
         self.quick = not _WHOLE.search(wanted.pattern)  # a stretch of lines may be asked at once
         self._forms: dict[tuple[bool, bool], Linear] = {(False, False): self.whole}
@@ -47,12 +47,19 @@ class Matcher:
         return False
 
     def _look(self, text: str, before: bool, after: bool) -> bool:
+        return self.pace.matches(self._form(before, after), text)
+
+    def followed(self) -> Linear:
+        """The expression where something comes after its match."""
+        return self._form(False, True)
+
+    def _form(self, before: bool, after: bool) -> Linear:
         form = self._forms.get((before, after))
         if form is None:
             left = r"\A(?s:.+?)" if before else ""
             right = r"(?s:.)" if after else ""
             form = self._forms[before, after] = Linear(f"{left}(?:{self._expression}){right}")
-        return self.pace.matches(form, text)
+        return form
 
 
 @dataclass(slots=True)
@@ -119,7 +126,9 @@ class Scanner:
             lines = body.split("\n")[:-1]
             start = self.number + len(lines) + 1
             newest = lines[-self.wanted.before :]
-            self._before.extend((start - len(newest) + i, line) for i, line in enumerate(newest))
+            self._before.extend(
+                (start - len(newest) + i, cut(line)) for i, line in enumerate(newest)
+            )
         self.number += body.count("\n")
 
     def _line(self, line: str) -> list[Hit]:
@@ -133,7 +142,7 @@ class Scanner:
         else:
             match = self.matcher.line(line)
         if match:
-            hits = [Hit(self.path, n, cut(text), False) for n, text in self._before]
+            hits = [Hit(self.path, n, text, False) for n, text in self._before]
             self._before.clear()
             self._after = self.wanted.after
             hits.append(Hit(self.path, self.number, shown, True))

@@ -7,6 +7,7 @@ deeper file over a shallower one; what lies below an ignored directory is never 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from desktop_app.core.errors import ToolFailure
@@ -17,6 +18,7 @@ from .linear import Linear
 ALWAYS = frozenset({".git", "node_modules", ".hg", ".svn"})  # names of directories never entered
 MAX_IGNORE_BYTES = 256 << 10
 MAX_RULES = 2_000
+_ESCAPED = re.compile(r"\\(.)|\{")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,25 +40,34 @@ class IgnoreFile:
 def parse(data: bytes, base: str) -> IgnoreFile:
     """Read an ignore file; lines that cannot be used are passed over, as git does."""
     rules: list[Rule] = []
-    for raw in data.decode("utf-8", "replace").splitlines()[:MAX_RULES]:
+    for raw in data.decode("utf-8-sig", "replace").split("\n")[:MAX_RULES]:
         line = raw.rstrip()
+        if line.endswith("\\") and len(line) < len(raw):
+            line += " "  # a blank at the end that is meant
         if not line or line.startswith("#"):
             continue
         keep = line.startswith("!")
         line = line[1:] if keep else line
-        line = line.removeprefix("\\")
         dirs_only = line.endswith("/")
         body = line.strip("/")
         if not body:
             continue
         by_name = "/" not in line.rstrip("/")
-        # braces mean themselves in ignore files
-        text = body.replace("{", "[{]")
         try:
-            rules.append(Rule(compile_glob(text), keep, dirs_only, by_name))
+            rules.append(Rule(compile_glob(_plain(body)), keep, dirs_only, by_name))
         except ToolFailure:
             continue
     return IgnoreFile(base, tuple(rules))
+
+
+def _plain(pattern: str) -> str:
+    """An ignore file's pattern in our dialect: a backslash takes the next character as it is, and
+    braces mean themselves."""
+    return _ESCAPED.sub(lambda found: _literal(found[1] or found[0]), pattern)
+
+
+def _literal(character: str) -> str:
+    return f"[{character}]" if character in "*?[{\\" else character
 
 
 def ignored(files: tuple[IgnoreFile, ...], path: str, name: str, *, is_dir: bool) -> bool:

@@ -59,7 +59,7 @@ class _Level:
 class Walk:
     """A walk below ``start``. ``enter(relative path, name)`` says whether a directory is entered;
     with ``honour`` the ``.gitignore`` files on the way (and ``above``, those between the working
-    directory and the start) are obeyed."""
+    directory and the start) are obeyed, except where ``keep(relative path)`` is true."""
 
     backend: Backend
     start: str
@@ -67,6 +67,7 @@ class Walk:
     enter: Enter
     honour: bool = False
     above: tuple[ignore.IgnoreFile, ...] = ()
+    keep: Callable[[str], bool] | None = None
     prefix: str = ""  # of the start relative to where ``above`` is, "" or "sub/"
 
     async def entries(self) -> AsyncIterator[tuple[str, FileInfo, bool]]:
@@ -85,6 +86,7 @@ class Walk:
             out = self.honour and ignore.ignored(
                 level.files, self.prefix + path, info.name, is_dir=is_dir
             )
+            out = out and not (self.keep and self.keep(path))
             yield path, info, out
             turn += 1
             if turn % YIELD == 0:

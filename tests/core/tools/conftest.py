@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from desktop_app.core.tools.base import ToolContext
-from tests.helpers.tools import WithoutRipgrep, make_context
+from tests.helpers.tools import WithoutRipgrep, make_context, with_ripgrep
 
 
 @pytest.fixture
@@ -24,10 +23,9 @@ async def ctx(folder: Path) -> AsyncIterator[ToolContext]:
     await context.backend.close()
 
 
-@pytest.fixture(params=["rg", "own"] if shutil.which("rg") else ["own"])
+@pytest.fixture(params=[with_ripgrep, WithoutRipgrep], ids=["rg", "own"])
 async def searching(folder: Path, request: pytest.FixtureRequest) -> AsyncIterator[ToolContext]:
-    """With ripgrep, where this machine has it, and without."""
-    backend = WithoutRipgrep(folder) if request.param == "own" else None
-    context = make_context(folder, backend=backend)
+    """With ripgrep and without."""
+    context = make_context(folder, backend=request.param(folder))
     yield context
     await context.backend.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import time
 from pathlib import Path
@@ -151,11 +152,13 @@ async def test_a_line_of_megabytes(searching: ToolContext, folder: Path) -> None
     fill(folder, {"f": b"start " + b"y" * (12 << 20) + b" needle " + b"y" * (3 << 20) + b"\nend"})
     lines = await grep(searching, "needle", output_mode="content")
     assert len(lines) == 1
-    assert lines[0].startswith(("f:1:start yyy", "f:0:start yyy"))
+    assert lines[0].startswith("f:1:start yyy")
     assert len(lines[0]) < 2_200
 
 
-@pytest.mark.parametrize("pattern", ["(", "[", "a{2", "(?<=a)b", "(a)\\1", "*x", "a\nb", "a\\nb"])
+@pytest.mark.parametrize(
+    "pattern", ["(", "[", "a{2", "(?<=a)b", "(a)\\1", "*x", "a\nb", "a\\nb", "a\\r$"]
+)
 async def test_unusable_patterns(searching: ToolContext, folder: Path, pattern: str) -> None:
     fill(folder, {"f": "x"})
     if pattern == "a{2":
@@ -358,8 +361,11 @@ async def test_nothing_holds_the_loop(
         run(handle)
         longest = max(longest, time.thread_time() - began)
 
+    gc.collect()
+    gc.freeze()  # what the tests before left behind is not looked through meanwhile
     monkeypatch.setattr(asyncio.events.Handle, "_run", measured)
     assert len(await glob(searching, "**/*.txt", head_limit=0)) == 2_000
     counted = await grep(searching, "needle", output_mode="count", head_limit=0)
+    gc.unfreeze()
     assert len(counted) == 2_000
     assert longest < 0.05  # 16 ms is the aim; a coverage tool or a busy machine is slower
