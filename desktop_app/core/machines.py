@@ -139,7 +139,11 @@ class Machines:
 
     def gateway(self, workspace: ManagedWorkspace) -> GatewayMachine:
         """The gateway of a workspace's machine; started by the first server that needs it."""
-        return self._gateways.setdefault(workspace.info.id, GatewayMachine(workspace.remote))
+        known = self._gateways.get(workspace.info.id)
+        if known is None:
+            known = GatewayMachine(workspace.remote, host=workspace)
+            self._gateways[workspace.info.id] = known
+        return known
 
     def servers(self, workspace: ManagedWorkspace, key: SessionKey, runner: Runner) -> McpManager:
         """The MCP servers of a session in a machine: they run there, behind its gateway."""

@@ -8,6 +8,22 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
+CANCEL_SECONDS = 2.0
+
+
+def ending() -> bool:
+    """Whether the task that asks was cancelled. A loop that goes on after errors asks this: a
+    library may have made an error of the cancellation."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+async def cancelled(task: asyncio.Task[Any]) -> None:
+    """Cancel ``task`` and wait for its end; again, should it have missed it."""
+    while not task.done():
+        task.cancel()
+        await asyncio.wait([task], timeout=CANCEL_SECONDS)
+
 
 class Tasks:
     """Background tasks with one owner: named, strongly held, a failure reported once, cancelled

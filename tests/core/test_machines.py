@@ -15,6 +15,7 @@ from desktop_app.core.catalog import WorkspacesChanged
 from desktop_app.core.errors import WorkspaceError
 from desktop_app.core.events import Event, RunParked, ToolFinished
 from desktop_app.core.gateway.machine import GatewayMachine
+from desktop_app.core.mcp.manager import McpManager
 from desktop_app.core.messages import Msg
 from desktop_app.core.models.scripted import Call, Say, ScriptedModel
 from desktop_app.core.paths import paths
@@ -145,6 +146,12 @@ async def test_e2b_settings_change_and_a_folder_has_no_lease(
     assert raised.value.code == "workspace.no_lease"
 
 
+async def until_state(mcp: McpManager, code: str) -> None:
+    async with asyncio.timeout(60):
+        while [server.status.code for server in await mcp.servers()] != [code]:
+            await asyncio.sleep(0.02)
+
+
 @pytest.mark.parametrize("kind", ["docker", "e2b"])
 async def test_mcp_servers_of_a_machine_run_inside_it_behind_its_gateway(
     service: Slipway, tmp_path: Path, kind: str, request: pytest.FixtureRequest
@@ -159,7 +166,9 @@ async def test_mcp_servers_of_a_machine_run_inside_it_behind_its_gateway(
     python = "python3" if kind == "docker" else sys.executable
     managed = await service.machines.of(info.id)
     assert managed is not None
-    service.machines._gateways[info.id] = GatewayMachine(managed.remote, python=python)
+    service.machines._gateways[info.id] = GatewayMachine(
+        managed.remote, python=python, host=managed
+    )
     config = {"type": "stdio_mcp", "command": python, "args": ["plain.py"]}
     declared = {"name": "plain", "is_stateful": True, "mcp_config": config}
     document = {"version": 2, "mcps": {"": {"": [declared]}}}
@@ -173,11 +182,26 @@ async def test_mcp_servers_of_a_machine_run_inside_it_behind_its_gateway(
     await conversation.mcp.start()
     await conversation.mcp.settled(60)
     assert [s.state for s in await conversation.mcp.servers()] == ["ok"]
+    offered = [tool.name for tool in conversation.mcp.tools()]
     events: list[Event] = await collect(conversation.send("Where?"))
     (result,) = [event for event in events if isinstance(event, ToolFinished)]
     told = json.dumps(result.result.model_dump()["output"])
     assert backend.cwd in told  # it runs where the agent works, not here
+
+    # A machine that was put to sleep stays so, however much its servers would like to run; ...
+    await service.machines.do(info.id, "pause")
+    await until_state(conversation.mcp, "workspace.asleep")
+    model.push(*[[Call("mcp__plain__where", {})], [Say("Done.")]])
+    assert (await managed.refresh()).state == "paused"
+    assert [tool.name for tool in conversation.mcp.tools()] == offered
+    # ... a turn wakes it, and its servers with it.
+    events = await collect(conversation.send("And now?"))
+    (result,) = [event for event in events if isinstance(event, ToolFinished)]
+    assert (result.state, managed.info.state) == ("success", "ready")
+    # A machine that was removed under them is not made again.
     await service.machines.do(info.id, "remove")
+    await until_state(conversation.mcp, "workspace.asleep")
+    assert (await managed.refresh(), managed.machine.status)[1] == "absent"
 
 
 async def test_docker_workspace_is_listed_without_being_started(

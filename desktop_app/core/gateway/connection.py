@@ -11,7 +11,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import Any, Literal, cast
 
@@ -19,13 +19,16 @@ from desktop_app.core.errors import ToolFailure, WorkspaceError
 from desktop_app.core.mcp.connection import Limits, RemoteTool, State, Status
 from desktop_app.core.mcp.ring import Ring
 from desktop_app.core.mcp.spec import ServerSpec
-from desktop_app.core.tasks import Tasks
+from desktop_app.core.tasks import Tasks, cancelled, ending
 from desktop_app.core.tools.base import ToolOutcome
+from desktop_app.core.workspaces.remote.managed import looking
 
 from .client import Called, GatewayClient, GatewayError
 from .machine import GatewayMachine
 
 log = logging.getLogger(__name__)
+
+ASLEEP = "workspace.asleep"
 
 _STATES: dict[str, State] = {
     "starting": "starting",
@@ -60,6 +63,7 @@ class GatewayConnection:
         self._again = asyncio.Event()
         self._moved = asyncio.Event()
         self._added = 0  # the gateway's generation that knows this server
+        self._wanted = False  # a call waits for it
 
     def _client(self) -> GatewayClient:
         return self._machine.client(*self._who)
@@ -89,8 +93,7 @@ class GatewayConnection:
         """Take it out of the gateway, which ends it."""
         work, self._work = self._work, None
         if work is not None:
-            work.cancel()
-            await asyncio.wait([work])
+            await cancelled(work)
         if self._added == self._machine.generation and self._machine.status.state == "ready":
             try:
                 await self._client().remove(self.spec.name)
@@ -105,7 +108,15 @@ class GatewayConnection:
         moved.set()
         self._on_change(status)
 
+    def _wait(self, code: str, params: dict[str, Any], pause: float = 0.0) -> None:
+        """It runs again soon: its tools stay known, so that the agent's prompt stays the same."""
+        self._set(replace(self.status, state="waiting", code=code, params=params, retry=pause))
+
     async def _supervise(self) -> None:
+        with looking():
+            await self._keep()
+
+    async def _keep(self) -> None:
         tries = 0
         while True:
             self._again = asyncio.Event()
@@ -118,19 +129,36 @@ class GatewayConnection:
                 code, params = _why(error)
             except GatewayError as error:
                 code, params = "mcp.failed", {"detail": error.detail}
+            if ending():
+                return
             self._added = 0
-            if tries >= len(self._limits.pauses):
+            if code == ASLEEP:
+                tries = 0
+                await self._sleep(params)
+            elif tries >= len(self._limits.pauses):
+                tries = 0
                 self._set(Status("failed", code, params))
                 await self._again.wait()
-                tries = 0
-                continue
-            pause = self._limits.pauses[tries]
-            tries += 1
-            self._set(Status("waiting", code, params, retry=pause))
-            try:
-                await asyncio.wait_for(self._again.wait(), pause)
-            except TimeoutError:
-                pass
+            else:
+                pause = self._limits.pauses[tries]
+                tries += 1
+                self._wait(code, params, pause)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(pause):
+                        await self._again.wait()
+
+    async def _sleep(self, params: dict[str, Any]) -> None:
+        """Its machine stands still: until it runs, or a call wants it to."""
+        stop = self._machine.listen_awake(self._again.set)
+        self._wanted = False
+        self._wait(ASLEEP, params)
+        try:
+            await self._again.wait()
+        finally:
+            stop()
+        if self._wanted:
+            with suppress(WorkspaceError):  # told by the next try
+                await self._machine.wake()
 
     async def _add(self) -> None:
         """Have the gateway run and know this server as it is declared now."""
@@ -159,7 +187,9 @@ class GatewayConnection:
         self.ring.add(str(said.get("stderr", "")).encode())
         state = _STATES.get(str(said.get("state")), "failed")
         detail = str(said.get("detail", ""))
-        tools = tuple(remote(one) for one in said["listed"]) if state == "ok" else ()
+        tools = self.status.tools if state in ("starting", "waiting") else ()
+        if state == "ok":
+            tools = tuple(remote(one) for one in said["listed"])
         bad = tuple((str(name), str(why)) for name, why in said.get("bad") or ())
         code = "" if state in ("ok", "starting") else "mcp.failed"
         params = {"detail": detail} if code else {}
@@ -215,6 +245,7 @@ class GatewayConnection:
         self.start()
 
     async def _ready(self) -> None:
+        self._wanted = True
         self._again.set()
         try:
             async with asyncio.timeout(self._limits.wait):
@@ -319,5 +350,7 @@ def _outcome(called: Called, server: str, tool: str, images: bool) -> ToolOutcom
 
 
 def _why(error: WorkspaceError) -> tuple[str, dict[str, Any]]:
+    if error.code == ASLEEP:
+        return ASLEEP, dict(error.params)
     detail = str(error.params.get("detail") or error.code)
     return "mcp.failed", {"detail": detail[-500:]}

@@ -14,11 +14,11 @@ import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from desktop_app.core.errors import WorkspaceError
 from desktop_app.core.tasks import Tasks
-from desktop_app.core.workspaces.backend import OutputChunk
+from desktop_app.core.workspaces.backend import ExecResult, OutputChunk, collected
 from desktop_app.core.workspaces.remote.backend import RemoteBackend
 
 from .bundle import REQUIREMENTS, program
@@ -43,8 +43,20 @@ class GatewayStatus:
     seconds: float = 0.0  # from its start to its first answer
 
 
+class Host(Protocol):
+    """The machine itself, which may stand still."""
+
+    async def start(self) -> object: ...
+
+    def listen_awake(self, heard: Callable[[], None]) -> Callable[[], None]: ...
+
+
 class GatewayMachine:
-    """See the module. ``python`` is the interpreter there; ``on_change`` hears of each status."""
+    """See the module. ``python`` is the interpreter there; ``on_change`` hears of each status.
+    Without a ``host`` the machine is one that always runs.
+
+    Nothing here wakes the machine but ``wake`` and a call of a tool: to keep servers running is no
+    reason to end a pause, which is somebody's wish and their money."""
 
     def __init__(
         self,
@@ -52,11 +64,13 @@ class GatewayMachine:
         *,
         python: str = "python3",
         libraries: Sequence[str] = (LIBRARIES,),
+        host: Host | None = None,
         on_change: Callable[[GatewayStatus], None] | None = None,
     ) -> None:
         self._backend = backend
         self._python = python
         self._libraries = tuple(libraries)
+        self._host = host
         self._on_change = on_change
         self._tasks = Tasks(lambda name, error: log.info("%s: %r", name, error))
         self._starting = asyncio.Lock()
@@ -71,8 +85,18 @@ class GatewayMachine:
         """For the gateway that runs now; a new one after it was started again."""
         return GatewayClient(self, self._token, agent_id, session_id)
 
+    async def wake(self) -> None:
+        """Bring the machine up. WorkspaceError when it cannot be."""
+        if self._host is not None:
+            await self._host.start()
+
+    def listen_awake(self, heard: Callable[[], None]) -> Callable[[], None]:
+        """Hear each time that the machine came up; returns the way to stop."""
+        return self._host.listen_awake(heard) if self._host is not None else lambda: None
+
     async def ensure(self) -> int:
         """Have it run; its generation. Who asks meanwhile waits for the same start. WorkspaceError
+        ``workspace.asleep`` (nothing is started in a machine that stands still),
         ``gateway.failed`` with what it said, ``gateway.install`` with what pip said."""
         async with self._starting:
             if self._running is None or self._running.done():
@@ -108,20 +132,24 @@ class GatewayMachine:
 
     async def _installed(self) -> str:
         """The folders that its imports are found in, as a path list; installed when missing."""
-        home = (await self._backend.exec(["sh", "-c", 'printf %s "$HOME"'])).stdout.decode()
+        home = (await self._exec(["sh", "-c", 'printf %s "$HOME"'])).stdout.decode()
         ours = f"{home or '/tmp'}/.slipway-gateway/{'-'.join(REQUIREMENTS).replace('==', '-')}"
         for folders in ((), self._libraries, (ours,)):
             line = [self._python, "-I", "-c", _CHECK, *folders]
-            if (await self._backend.exec(line, cwd="/", timeout=START_SECONDS)).code == 0:
+            if (await self._exec(line, START_SECONDS)).code == 0:
                 return ":".join(folders)
         self._set(GatewayStatus("installing"))
         pip = [self._python, "-m", "pip", "install", "--disable-pip-version-check", "-q"]
         line = [*pip, "--target", ours, *REQUIREMENTS]
-        done = await self._backend.exec(line, cwd="/", timeout=INSTALL_SECONDS)
+        done = await self._exec(line, INSTALL_SECONDS)
         if done.code != 0:
             said = (done.stdout + done.stderr).decode("utf-8", "replace").strip()
             raise WorkspaceError("gateway.install", retryable=True, detail=said[-TAIL:])
         return ours
+
+    async def _exec(self, line: list[str], seconds: float | None = None) -> ExecResult:
+        stream = self._backend.run(line, cwd="/", timeout=seconds, quiet=True)
+        return await collected(stream, TAIL * 4)
 
     async def _run(self, libraries: str) -> None:
         env = {"SLIPWAY_GATEWAY_TOKEN": self._token, "SLIPWAY_GATEWAY_PATH": libraries}
@@ -167,7 +195,7 @@ class GatewayMachine:
         body: bytes,
         timeout: float | None,
     ) -> AsyncGenerator[tuple[int, dict[str, str]] | bytes]:
-        quiet = "/watch?" in path  # goes on for as long as the gateway does
+        quiet = "/tools/" not in path  # only a call is the agent's own use of the machine
         parts = self._backend.http(
             self._port, method, path, headers=headers, body=body, timeout=timeout, quiet=quiet
         )

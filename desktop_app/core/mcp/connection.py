@@ -12,6 +12,7 @@ import concurrent.futures
 import logging
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -234,10 +235,9 @@ class Connection:
                 pause = self._limits.pauses[tries]
                 tries += 1
                 self._set(state="waiting", code=code, params=params, retry=pause)
-                try:
-                    await asyncio.wait_for(self._again.wait(), pause)
-                except TimeoutError:
-                    pass
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(pause):
+                        await self._again.wait()
         finally:
             self._client = self._task = None
             self._stopping = False

@@ -24,12 +24,6 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         mark("Make it writable to let the agent change files."),
         "",
     ),
-    "workspace.asleep": (
-        mark("It stands still"),
-        mark("“{name}” is paused or stopped, and looking at it does not start it."),
-        mark("Start it to see what is in it."),
-        "",
-    ),
     "workspace.in_use": (
         mark("Another program is using this folder"),
         mark(
@@ -121,6 +115,12 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         mark("This workspace has no machine"),
         mark("“{name}” is a folder of this computer: there is nothing to start or stop."),
         "",
+        "",
+    ),
+    "workspace.asleep": (
+        mark("Its machine stands still"),
+        mark("“{name}” is paused or stopped. What runs in it goes on when it is started."),
+        mark("Start it, or send a message: the agent starts it when it needs it."),
         "",
     ),
     "workspace.nothing_kept": (

@@ -308,6 +308,27 @@ async def test_gateway_server_that_floods_its_standard_error_is_kept_small(
     await one.made.stop()
 
 
+async def test_gateway_server_ends_when_its_way_makes_an_error_of_the_cancellation(
+    behind: Behind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As E2B's protocol library does: it raises an error of its own in place of CancelledError."""
+    watch = GatewayClient.watch
+
+    async def swallowing(client: GatewayClient, name: str) -> AsyncIterator[bytes]:
+        try:
+            async for piece in watch(client, name):
+                yield piece
+        except asyncio.CancelledError as error:
+            raise WorkspaceError("backend.unreachable", path="") from error
+
+    monkeypatch.setattr(GatewayClient, "watch", swallowing)
+    await behind.ok()
+    async with asyncio.timeout(30):
+        await behind.made.stop()
+    assert behind.made.status.state == "stopped"
+    assert not any(status.state == "waiting" for status in behind.seen)
+
+
 async def test_gateway_leaves_no_process(backend: RemoteBackend) -> None:
     machine = GatewayMachine(backend, python=sys.executable)
     one = Behind(machine, spec())

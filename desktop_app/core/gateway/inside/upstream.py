@@ -130,7 +130,8 @@ class Upstream:
                 self.restarts += 1
                 self.set("waiting", why)
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self.again.wait(), pause)
+                    async with asyncio.timeout(pause):
+                        await self.again.wait()
         finally:
             self.client = None
             self.set("stopped")

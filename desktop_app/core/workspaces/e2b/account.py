@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from desktop_app.core.errors import WorkspaceError
+from desktop_app.core.tasks import ending
 
 SECRET = "e2b"
 REQUEST_SECONDS = 30.0
@@ -47,10 +48,17 @@ class Account:
         return options
 
 
-def told(error: BaseException) -> WorkspaceError:
+def told(error: BaseException) -> BaseException:
     """An error of the library in words of ours. Codes: ``e2b.key``, ``e2b.rate``, ``e2b.busy``,
     ``e2b.gone`` (no such sandbox), ``e2b.not_running``, ``e2b.unreachable``, ``e2b.refused``;
-    ``disk.full``. The text of E2B's answers holds no key."""
+    ``disk.full``. The text of E2B's answers holds no key. Its protocol library makes an error of a
+    cancellation (``connectrpc``, ``Code.CANCELED``), which is made one again."""
+    if ending():
+        return asyncio.CancelledError()
+    return _told(error)
+
+
+def _told(error: BaseException) -> WorkspaceError:
     if isinstance(error, WorkspaceError):
         return error
     names = {kind.__name__ for kind in type(error).__mro__}

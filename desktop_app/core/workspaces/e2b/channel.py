@@ -8,7 +8,7 @@ import shlex
 from typing import Any
 
 from desktop_app.core.errors import WorkspaceError
-from desktop_app.core.tasks import Tasks
+from desktop_app.core.tasks import Tasks, ending
 from desktop_app.core.workspaces.remote.bundle import command
 from desktop_app.core.workspaces.remote.line import unreachable
 
@@ -73,6 +73,8 @@ class CommandChannel:
             for at in range(0, len(data), PIECE):
                 await self._handle.send_stdin(data[at : at + PIECE])
         except Exception as error:
+            if ending():  # the protocol library makes an error of a cancellation
+                raise asyncio.CancelledError from error
             raise unreachable(str(error)[:TAIL]) from error
 
     async def receive(self) -> bytes:

@@ -79,7 +79,8 @@ class Line:
     async def ping(self) -> None:
         while self.broken is None:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self.ended.wait(), PING_SECONDS)
+                async with asyncio.timeout(PING_SECONDS):
+                    await self.ended.wait()
             await self._try({"op": "ping", "id": 0})
 
     async def bye(self) -> None:

@@ -20,6 +20,7 @@ from typing import Any, Literal
 from desktop_app.core.errors import WorkspaceError
 from desktop_app.core.workspaces.base import WorkspaceInfo
 from desktop_app.core.workspaces.local_workspace import LocalWorkspace
+from desktop_app.core.workspaces.opened_folder import State
 
 from .backend import RemoteBackend
 from .channel import Channel
@@ -86,9 +87,9 @@ _only_looking: ContextVar[bool] = ContextVar("only_looking", default=False)
 
 @contextmanager
 def looking() -> Generator[None]:
-    """Around what must never bring a machine up: a list that counts, a page that shows. What would
-    need one that stands still raises WorkspaceError ``workspace.asleep`` instead, also when it was
-    paused only a moment ago."""
+    """Around what must never bring a machine up: a list that counts, a page that shows, servers
+    that are kept running. What would need one that stands still raises WorkspaceError
+    ``workspace.asleep`` instead, also when it was paused only a moment ago."""
     token = _only_looking.set(True)
     try:
         yield
@@ -109,6 +110,7 @@ class ManagedWorkspace(LocalWorkspace):
         self._machine = Machine("absent")
         self._changing = asyncio.Lock()
         self._watchers: list[Tell] = []
+        self._woken: list[Callable[[], None]] = []
 
     # -- what a subclass says --------------------------------------------------------------------
 
@@ -225,9 +227,26 @@ class ManagedWorkspace(LocalWorkspace):
         for watcher in list(self._watchers):
             watcher(progress)
 
+    def listen_awake(self, heard: Callable[[], None]) -> Callable[[], None]:
+        """Hear each time that ``awake`` becomes true; returns the way to stop."""
+        self._woken.append(heard)
+        return lambda: self._woken.remove(heard)
+
+    def _set(self, state: State, **params: Any) -> None:
+        slept = not self.awake
+        super()._set(state, **params)
+        if slept and self.awake:
+            for heard in list(self._woken):
+                heard()
+
     async def _channel(self) -> Channel:
-        if _only_looking.get() and (await self.look()).status != "running":
-            raise WorkspaceError("workspace.asleep", retryable=True, name=self._name)
+        if _only_looking.get():
+            if not self._changing.locked():
+                self._machine = await self.look()
+                if self._machine.status != "running":
+                    self._shown()
+            if self._changing.locked() or self._machine.status != "running":
+                raise WorkspaceError("workspace.asleep", retryable=True, name=self._name)
         self._tell(Progress("connect"))
         return await self._connect()
 
