@@ -2,7 +2,8 @@
 
 Errors that may pass are tried again after a wait that doubles; a provider that names a time is
 heard, unless it is longer than anybody would sit and watch. Then the fallback model answers, if
-there is one. A request that proves too long is made shorter, once.
+there is one. A request that proves too long is made shorter; where the provider complains of the
+answer that is asked for, a shorter one is asked for.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from desktop_app.core.errors import ModelError
 TRIES = 4  # repeats of one call
 FIRST_WAIT = 1.0  # seconds; doubles
 LONGEST_WAIT = 60.0  # a provider that asks for more is taken at its word: the turn ends
+SHORTENED = 3  # times that one call is made shorter: its answer, its window, its prompt
+TOO_LONG = ("model.overflow", "model.max_output")
 
 # A call that failed for one of these may well work with another model.
 _ELSEWHERE = frozenset(

@@ -20,10 +20,15 @@ from desktop_app.core.context.compaction import check_fits
 from desktop_app.core.context.counted import Counted
 from desktop_app.core.context.figures import HISTORY, CallCount
 from desktop_app.core.context.ingest import BATCH, FEWEST, Allowance
-from desktop_app.core.context.limits import resolve, window_from_error
+from desktop_app.core.context.limits import (
+    output_from_error,
+    resolve,
+    window_beside_output,
+    window_from_error,
+)
 from desktop_app.core.context.ratios import Ratios
 from desktop_app.core.context.tokens import counter_of, load_ranks
-from desktop_app.core.context.types import Breakdown
+from desktop_app.core.context.types import Breakdown, Limits
 from desktop_app.core.errors import ModelError, SlipwayError
 from desktop_app.core.messages import Usage
 from desktop_app.core.models.base import ChatModel, ModelRequest, TextPart, effort_of
@@ -66,7 +71,9 @@ class ContextEngine:
         self._builder = PromptBuilder()
         self._ratios = ratios or Ratios()
         self._policy = policy
-        self._refused: dict[str, int] = {}  # model -> the window that its provider's error named
+        # By model: the window that its provider's error named, and the longest answer.
+        self._refused: dict[str, int] = {}
+        self._longest: dict[str, int] = {}
         self._calls: deque[CallCount] = deque(maxlen=HISTORY)
         self._resume: Counted | None = None
         self.resume()
@@ -127,7 +134,7 @@ class ContextEngine:
         if self._sent_upper > account.limits.usable:
             check_fits(account.breakdown(prompt))
         effort = effort_of(self.log.now.effort)
-        return prompt.request(max_output=account.limits.reserve, effort=effort)
+        return prompt.request(max_output=account.limits.answer, effort=effort)
 
     async def collect(self, request: ModelRequest) -> str:
         """The text of a call that nobody watches."""
@@ -149,7 +156,7 @@ class ContextEngine:
         if account is None:
             self.resume()  # other marks do not make uncounted what was counted
             account = self._accounts[mark] = Accounting(
-                resolve(info, error=self._refused.get(info.id), marks=marks),
+                self._limits(),
                 model=info.id,
                 ratios=self._ratios,
                 counter=counter,
@@ -204,14 +211,37 @@ class ContextEngine:
 
     def overflowed(self, error: ModelError) -> None:
         """The provider refused the prompt as too long: learn from what it said."""
-        account = self.account()
-        window = window_from_error(str(error.params.get("detail", "")))
-        if window is not None and window < account.limits.window:
-            self._refused[self.model.info.id] = window
-            marks = self._policy().marks
-            account.limits = resolve(self.model.info, error=window, marks=marks)
+        detail = str(error.params.get("detail", ""))
+        beside = error.code == "model.max_output"
+        self._learn_window(window_beside_output(detail) if beside else window_from_error(detail))
         if self._sent is not None:
-            account.overflowed(self._sent)
+            self.account().overflowed(self._sent)
+
+    def answer_refused(self, error: ModelError) -> bool:
+        """The provider refused the answer as too long to ask for: learn from what it said how long
+        it may be, or how large the window is. Whether something new was learned."""
+        detail, name = str(error.params.get("detail", "")), self.model.info.id
+        before = self.account().limits
+        longest = output_from_error(detail)
+        if longest is not None and 0 < longest < before.answer:
+            self._longest[name] = longest
+            self.account().limits = self._limits()
+            return True
+        return self._learn_window(window_beside_output(detail))
+
+    def _learn_window(self, window: int | None) -> bool:
+        account = self.account()
+        if window is None or window >= account.limits.window:
+            return False
+        self._refused[self.model.info.id] = window
+        account.limits = self._limits()
+        return True
+
+    def _limits(self) -> Limits:
+        """Of the model that answers now: what is known of it, set, and learned."""
+        info = self.model.info
+        error, longest = self._refused.get(info.id), self._longest.get(info.id)
+        return resolve(info, error=error, output=longest, marks=self._policy().marks)
 
     def allowance(self, calls: int) -> Allowance:
         """What the results of ``calls`` calls of one step may bring into the context."""

@@ -21,6 +21,7 @@ from desktop_app.core.context.compaction import Proposal, check_fits, decide
 from desktop_app.core.context.figures import CallCount
 from desktop_app.core.context.fitting import brought_up, still_fits
 from desktop_app.core.context.guards import refills
+from desktop_app.core.context.limits import window_beside_output
 from desktop_app.core.context.types import Breakdown, Choices, CompactionRecord, Trigger
 from desktop_app.core.errors import ContextError, ModelError, SlipwayError
 from desktop_app.core.ids import new_id, now_us
@@ -277,6 +278,15 @@ class Room:
         Whether the call is worth repeating."""
         self.engine.overflowed(error)
         return await self.compact("overflow")
+
+    async def answer_refused(self, error: ModelError) -> bool:
+        """The provider does not give so long an answer, or has no room for it beside the prompt:
+        learn how long one may be, or make room. Whether the call is worth repeating."""
+        if self.engine.answer_refused(error):
+            await self.make_room()
+            return True
+        named = window_beside_output(str(error.params.get("detail", "")))
+        return named is not None and await self.overflowed(error)
 
     async def counted(self, call: CallCount) -> None:
         """The provider counted a call. The first one after a compaction corrects its estimate."""

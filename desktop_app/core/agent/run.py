@@ -24,7 +24,7 @@ from desktop_app.core.sessions.base import NewRecord, OpUpdate
 from desktop_app.core.tools.base import ToolOutcome
 
 from .assembly import Assembly
-from .calling import Retries, elsewhere
+from .calling import SHORTENED, TOO_LONG, Retries, elsewhere
 from .closing import closing
 from .engine import ContextEngine
 from .execute import Executor
@@ -134,7 +134,7 @@ class Turn:
     async def _call(self, iteration: int) -> tuple[float, Assembly]:
         """An answer that is whole, and when its call began. What fails before anything was shown
         is tried again, elsewhere or with a shorter prompt (``calling``)."""
-        retries, shortened = Retries(), False
+        retries, shortened = Retries(), 0
         while True:
             request = await self.p.engine.request()
             await self._announce(iteration)
@@ -151,9 +151,10 @@ class Turn:
             except ModelError as error:
                 if assembly.parts:
                     raise
-                if error.code == "model.overflow" and not shortened:
-                    shortened = True
-                    if await self.p.room.overflowed(error):
+                if error.code in TOO_LONG and shortened < SHORTENED:
+                    shortened += 1
+                    prompt, room = error.code == "model.overflow", self.p.room
+                    if await (room.overflowed if prompt else room.answer_refused)(error):
                         continue
                     raise
                 if (wait := retries.wait(error)) is not None:

@@ -68,6 +68,11 @@ class Limits:
         return int(min(self.max_output, 16384, 0.2 * self.window))
 
     @property
+    def answer(self) -> int:
+        """How long an answer may be asked to be."""
+        return min(self.reserve, self.max_output)
+
+    @property
     def usable(self) -> int:
         """W: what a request may hold at most."""
         return self.window - self.reserve - int(min(4096, 0.02 * self.window))

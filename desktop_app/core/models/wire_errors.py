@@ -30,7 +30,12 @@ _OVERFLOW = re.compile(
     r"context.{0,24}(?:overflow|exceed)|range of input length|n_ctx|n_keep",
     re.IGNORECASE,
 )
-_NOT_OVERFLOW = re.compile(r"max_(?:completion_|output_|new_)?tokens\b", re.IGNORECASE)
+# The answer that was asked for is longer than the model gives, or than its window has room for.
+_ANSWER = re.compile(
+    r"(?:max_(?:completion_|output_|new_)?tokens|maxOutputTokens)\b(?=.*?\d{3})"
+    r"(?=.*?(?:too large|exceed|less than|at most|maximum|range|larger|>))",
+    re.IGNORECASE,
+)
 _QUOTA = re.compile(
     r"insufficient_quota|insufficient balance|exceeded your current quota|billing|credit balance|"
     r"out of credits|余额不足|欠费",
@@ -69,7 +74,9 @@ def to_model_error(
 def _answered(error: ai.ModelAPIError, model: str, text: str) -> ModelError:
     """The provider answered with an error."""
     status = getattr(error, "status_code", 0)
-    overflow = _OVERFLOW.search(text) and not _NOT_OVERFLOW.search(text)
+    if status in (400, 413, 422) and _ANSWER.search(text):
+        return ModelError("model.max_output", model=model, detail=text)
+    overflow = _OVERFLOW.search(text)
     if isinstance(error, ai.ModelContextWindowExceededError) or (
         overflow and not isinstance(error, ai.ModelRateLimitError)
     ):

@@ -114,6 +114,12 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         mark("Compact the context, or choose a model with a larger window."),
         "compact",
     ),
+    "model.max_output": (
+        mark("The model does not answer at such length"),
+        mark("“{model}”: {detail}"),
+        mark("Set a shorter longest answer for this model, or choose another one."),
+        "manage_models",
+    ),
     "model.empty": (
         mark("The model said nothing"),
         mark("The answer was empty. Your message is saved; nothing was run twice."),

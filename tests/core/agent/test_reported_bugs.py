@@ -13,7 +13,7 @@ Numbers in names are rows of the list in the project's notes on context. Which t
      8  T                                     20  T
      9  T                                     21  T
     10  H, context/test_accounting.py         22  T
-    11  H                                     23  T
+    11  H, models/test_provider_errors.py     23  T
     12  H, agent/test_meter_reopened.py       24  T
 """
 
@@ -21,6 +21,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+
+import pytest
 
 from desktop_app.core import events as ev
 from desktop_app.core.agent.policy import Policy
@@ -154,6 +156,56 @@ async def test_11_a_limit_named_by_a_refusal_is_learned_and_the_call_made_again(
     told = await c.breakdown()
     assert told.limits.window == 16_384
     assert told.upper <= told.limits.usable
+    await c.close()
+    await b.close()
+
+
+REFUSALS = [
+    # (what the provider says, the longest answer then asked for, the window then)
+    ("max_tokens: 4096 > 2048, which is the maximum allowed number of output tokens", 2048, 32_768),
+    (
+        "'max_tokens' is too large: 4096. This model's maximum context length is 16384 tokens and "
+        "your request has 13000 input tokens (4096 > 16384 - 13000).",
+        3276,
+        16_384,
+    ),
+]
+
+
+@pytest.mark.parametrize(("words", "longest", "window"), REFUSALS, ids=["answer", "window"])
+async def test_11_too_long_an_answer_is_asked_for_shorter(
+    tmp_path: Path, words: str, longest: int, window: int
+) -> None:
+    refusal = Fail(ModelError("model.max_output", detail=words))
+    model = ScriptedModel(
+        [[Say("One.")], [refusal], [Say("Two.")], [Say("Three.")]], titles=[[Say("T")]]
+    )
+    b = Bench(tmp_path, model)
+    c = await b.open()
+    await collect(c.send("And one?"))
+    wide = (await c.breakdown()).limits
+    assert (wide.window, wide.answer) == (SCRIPTED.window, 4096)
+    events = await collect(c.send("And two?"))
+    assert of(events, ev.RunFinished)[-1].reason == "completed"
+    assert not of(events, ev.CompactionFinished)  # nothing had to leave for it
+    told = await c.breakdown()
+    assert (told.limits.window, told.limits.answer) == (window, longest)
+    assert told.limits.usable == window - longest - window // 50
+    await collect(c.send("And three?"))
+    asked = [r.max_output for r in model.requests if r.purpose == "reply"]
+    assert asked == [4096, 4096, longest, longest]
+    await c.close()
+    await b.close()
+
+
+async def test_11_what_names_no_number_is_told_and_not_asked_again(tmp_path: Path) -> None:
+    refusal = Fail(ModelError("model.max_output", detail="max_tokens is too large for this one"))
+    model = ScriptedModel([[refusal], [Say("Never.")]], titles=[[Say("T")]])
+    b = Bench(tmp_path, model)
+    c = await b.open()
+    (end,) = of(await collect(c.send("Hello")), ev.RunFinished)
+    assert (end.reason, end.code) == ("error", "model.max_output")
+    assert len([r for r in model.requests if r.purpose == "reply"]) == 1
     await c.close()
     await b.close()
 

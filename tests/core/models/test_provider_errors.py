@@ -12,7 +12,11 @@ from typing import Any
 
 import pytest
 
-from desktop_app.core.context.limits import window_from_error
+from desktop_app.core.context.limits import (
+    output_from_error,
+    window_beside_output,
+    window_from_error,
+)
 from desktop_app.core.errors import ModelError
 from desktop_app.core.models.base import TextPart
 from desktop_app.core.models.definitions import ModelDefinition
@@ -140,6 +144,108 @@ async def test_overflow_in_each_providers_words(
     assert window_from_error(error.params["detail"]) == window
 
 
+# What providers say when the answer that was asked for is longer than they give: the longest that
+# they allow, and the window where it is that which has no room.
+ANSWERS: list[tuple[str, Answer, int | None, int | None]] = [
+    (
+        "openai_chat",
+        wire.openai_error(
+            400,
+            "max_tokens is too large: 32768. This model supports at most 4096 completion tokens, "
+            "whereas you provided 32768.",
+            None,
+            "invalid_request_error",
+        ),
+        4096,
+        None,
+    ),
+    (
+        "anthropic",
+        wire.anthropic_error(
+            400,
+            "invalid_request_error",
+            "max_tokens: 64000 > 8192, which is the maximum allowed number of output tokens for "
+            "claude-3-5-sonnet",
+        ),
+        8192,
+        None,
+    ),
+    (
+        "anthropic",
+        wire.anthropic_error(
+            400,
+            "invalid_request_error",
+            "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease "
+            "input length or `max_tokens` and try again",
+        ),
+        None,
+        200_000,
+    ),
+    (
+        "google",
+        wire.google_error(
+            400,
+            "INVALID_ARGUMENT",
+            "Unable to submit request because it has a maxOutputTokens value of 100000 but the "
+            "supported range is from 1 (inclusive) to 65537 (exclusive). Update the value and try "
+            "again.",
+        ),
+        65_536,
+        None,
+    ),
+    (
+        "deepseek",
+        wire.openai_error(
+            400,
+            "Invalid max_tokens value, the valid range of max_tokens is [1, 8192]",
+            "invalid_request_error",
+            "invalid_request_error",
+        ),
+        8192,
+        None,
+    ),
+    (
+        "compatible",
+        wire.openai_error(
+            400,
+            "`max_tokens` must be less than or equal to `8192`, the maximum value for `max_tokens` "
+            "is less than the `context_window` for this model",
+            None,
+            "invalid_request_error",
+        ),
+        8192,
+        None,
+    ),
+    (
+        "vllm",
+        wire.json_answer(
+            {
+                "object": "error",
+                "message": "'max_tokens' or 'max_completion_tokens' is too large: 30000. This "
+                "model's maximum context length is 32768 tokens and your request has 5000 input "
+                "tokens (30000 > 32768 - 5000).",
+                "type": "BadRequestError",
+                "code": 400,
+            },
+            400,
+        ),
+        None,
+        32_768,
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "answer", "longest", "window"), ANSWERS)
+async def test_too_long_an_answer_in_each_providers_words(
+    connections: Connections, kind: str, answer: Answer, longest: int | None, window: int | None
+) -> None:
+    with Server(answer) as server:
+        error = await failing(model(connections, server, kind))
+    assert (error.code, error.retryable) == ("model.max_output", False)
+    assert output_from_error(error.params["detail"]) == longest
+    assert window_beside_output(error.params["detail"]) == window
+
+
 CASES: list[tuple[str, Answer, str, bool]] = [
     (
         "openai_chat",
@@ -195,7 +301,7 @@ CASES: list[tuple[str, Answer, str, bool]] = [
     ),
     (
         "openai_chat",
-        wire.openai_error(400, "max_tokens is too large: 16384. This model supports at most 4096"),
+        wire.openai_error(400, "Unsupported parameter: 'max_tokens' is not supported with o9."),
         "model.rejected",
         False,
     ),
