@@ -130,6 +130,7 @@ class ContextEngine:
         prompt = self._sent = self.prompt()
         self.sent_gen = int(compaction_part(self.log.now.state).get("gen", 0))
         account = self.account()
+        account.parts.advance(self.log.now.state.context)  # so that a compaction finds it read
         self._sent_upper = account.gauge(prompt)[1]
         if self._sent_upper > account.limits.usable:
             check_fits(account.breakdown(prompt))

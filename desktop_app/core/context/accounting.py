@@ -17,7 +17,8 @@ from bisect import insort
 from collections import deque
 from copy import copy
 from dataclasses import dataclass
-from operator import is_
+from heapq import nlargest
+from operator import attrgetter, is_
 
 from desktop_app.core.ids import now_us
 from desktop_app.core.messages import Usage
@@ -25,6 +26,7 @@ from desktop_app.core.messages import Usage
 from .build import Envelope, Prompt
 from .counted import Counted, digest
 from .figures import HISTORY, CallCount, Forecast, drift_of, forecast_of
+from .parts import Parts
 from .pricing import Piece, Pricer
 from .ratios import Ratios
 from .shares import MAX_ITEMS, Sums, share
@@ -45,6 +47,10 @@ def measured_input(usage: Usage) -> int:
     provider that leaves them out shows by caching more than it counts."""
     cached = usage.cache_input_tokens + usage.cache_creation_input_tokens
     return usage.input_tokens + (cached if cached > usage.input_tokens else 0)
+
+
+_Shares = tuple[dict[Category, int], tuple[Item, ...], tuple[Item, ...]]
+_RAW = attrgetter("raw")
 
 
 @dataclass(slots=True)
@@ -107,6 +113,7 @@ class Accounting:
         self._counter = counter.name
         self._named: tuple[Envelope, str] | None = None  # the envelope whose digest is known
         self.pricer = Pricer(counter, model)
+        self.parts = Parts(self.pricer)
         self.calls: deque[CallCount] = deque(maxlen=HISTORY) if calls is None else calls
         self._anchor: _Anchor | None = None
         self._growths: dict[str, float] = {}  # finished turn -> raw tokens that it brought
@@ -242,21 +249,41 @@ class Accounting:
         total = max(0, round(mean))
         top = max(total, math.ceil(upper))
         measured = min(anchor.measured, total) if anchor else 0
-        parts, items, rest = _shares(prompt, weighed, anchor, total, measured)
+        parts, items, rest = _shares(weighed, anchor, total, measured)
         self._told = now
-        self._breakdown = Breakdown(
+        found = (parts, items, rest)
+        self._breakdown = self._broken_down(total, top, measured, limits, found)
+        return self._breakdown
+
+    def foresee(self, envelope: Envelope, pieces: list[Piece], last: list[Piece]) -> Breakdown:
+        """The account of a prompt of these ``pieces``, and ``last`` in its tail, that nobody has
+        built or measured."""
+        body = [*self.pricer.envelope(envelope), *pieces]
+        sums = Sums()
+        sums.add(body)
+        biggest = nlargest(MAX_ITEMS, body, key=_RAW)
+        raw = (sums.total(), sum(p.raw for p in last))
+        weighed = _Weighed(*raw, sums, last, biggest)
+        mean, upper = self._unmeasured(weighed)
+        total = max(0, round(mean))
+        found = _shares(weighed, None, total, 0)
+        return self._broken_down(total, max(total, math.ceil(upper)), 0, self.limits, found)
+
+    def _broken_down(
+        self, total: int, upper: int, measured: int, limits: Limits, found: _Shares
+    ) -> Breakdown:
+        return Breakdown(
             total=total,
-            upper=top,
+            upper=upper,
             measured=measured,
             limits=limits,
-            parts=parts,
-            items=items,
-            rest=rest,
+            parts=found[0],
+            items=found[1],
+            rest=found[2],
             history=tuple(self.calls),
-            forecast=self._forecast(top, limits),
+            forecast=self._forecast(upper, limits),
             drift=drift_of([c for c in self.calls if c.model == self.model]),
         )
-        return self._breakdown
 
     def gauge(self, prompt: Prompt) -> tuple[int, int]:
         """Total and upper estimate of ``prompt``, as ``breakdown`` has them, handed out to
@@ -296,9 +323,12 @@ class Accounting:
                 self._growth_margin * (came + went) + IMAGE_MARGIN * abs(images)
             )
             return mean, upper, anchor
-        mean = ratio * weighed.raw
+        return *self._unmeasured(weighed), None
+
+    def _unmeasured(self, weighed: _Weighed) -> tuple[float, float]:
+        mean = self.ratio.ratio * weighed.raw
         upper = mean * (1 + self.ratio.margin(self._spread))
-        return mean, upper + ratio * IMAGE_MARGIN * weighed.images, None
+        return mean, upper + self.ratio.ratio * IMAGE_MARGIN * weighed.images
 
     @property
     def _growth_margin(self) -> float:
@@ -311,9 +341,7 @@ class Accounting:
         return forecast_of([g * self.ratio.ratio for g in growths], room)
 
 
-def _shares(
-    prompt: Prompt, weighed: _Weighed, anchor: _Anchor | None, total: int, measured: int
-) -> tuple[dict[Category, int], tuple[Item, ...], tuple[Item, ...]]:
+def _shares(weighed: _Weighed, anchor: _Anchor | None, total: int, measured: int) -> _Shares:
     """What each part has of the total. An unchanged tail counts as measured wherever it stands."""
     sums, known = weighed.sums, Sums()
     if weighed.last:

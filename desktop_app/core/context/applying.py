@@ -27,7 +27,8 @@ from .types import CompactionRecord
 
 def record_body(record: CompactionRecord) -> dict[str, Any]:
     """The body of the journal's ``compaction`` record."""
-    return {f.name: getattr(record, f.name) for f in fields(record)}
+    body = {f.name: getattr(record, f.name) for f in fields(record)}
+    return {**body, "undo": dict(record.undo)}
 
 
 def record_from(body: dict[str, Any]) -> CompactionRecord:

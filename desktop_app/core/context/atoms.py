@@ -5,60 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from desktop_app.core.messages import Msg
-
-from .build import from_iteration, from_user
-from .iterations import iterations, signed
-from .pricing import Pricer
+from .parts import Atom, Entry
 
 
-@dataclass(frozen=True, slots=True)
-class Atom:
-    """Blocks ``start`` to ``end`` of message ``message`` (places in the state's context). ``raw``
-    tokens are before the ratio; ``open`` waits for results; ``thinks`` begins with signed thinking
-    and ``loop`` says that some step of its reply does."""
-
-    message: int
-    start: int
-    end: int
-    raw: float
-    person: bool
-    open: bool = False
-    thinks: bool = False
-    loop: bool = False
-
-
-def _raw(pricer: Pricer, messages: Sequence[Msg]) -> float:
-    return sum(p.raw for m in messages for p in pricer.message(m, 0, {}))
-
-
-def atoms(context: Sequence[Msg], pricer: Pricer) -> list[Atom]:
-    """All of ``context`` in order; every block is in exactly one atom."""
+def atoms(entries: Sequence[Entry]) -> list[Atom]:
+    """Those of a context, in order; every block is in exactly one atom."""
     found: list[Atom] = []
-    for place, msg in enumerate(context):
-        if msg.role != "assistant":
-            raw = _raw(pricer, from_user(msg))
-            found.append(Atom(place, 0, len(msg.content), raw, person=msg.role == "user"))
-            continue
-        steps = iterations(msg.content)
-        if not steps:
-            found.append(Atom(place, 0, len(msg.content), 0.0, person=False))
-            continue
-        loop = any(signed(b) for b in msg.content)
-        for number, step in enumerate(steps):
-            raw = _raw(pricer, from_iteration(msg, step, number, set(), False))
-            found.append(
-                Atom(
-                    place,
-                    step.start,
-                    step.end,
-                    raw,
-                    person=False,
-                    open=not step.answered,
-                    thinks=any(signed(b) for b in step.head),
-                    loop=loop,
-                )
-            )
+    for place, entry in enumerate(entries):
+        found += entry.at(place)
     return found
 
 

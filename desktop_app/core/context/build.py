@@ -123,7 +123,7 @@ def build(envelope: Envelope, state: AgentState) -> Prompt:
     return PromptBuilder().build(envelope, state)
 
 
-def _head(state: AgentState, part: dict[str, Any]) -> list[Msg]:
+def head_messages(state: AgentState, part: dict[str, Any]) -> list[Msg]:
     """Pinned block and summary. A summary that somebody else wrote over ours is taken as it is,
     and our pinned block, the person's own words, stays beside it."""
     pinned = str(part.get("pinned", ""))
@@ -167,7 +167,7 @@ def task_lines(tasks: Iterable[Task]) -> list[str]:
     return lines
 
 
-def _tail(state: AgentState, part: dict[str, Any], shown: bool) -> list[Msg]:
+def tail_messages(state: AgentState, part: dict[str, Any], shown: bool) -> list[Msg]:
     """Open tasks, but only when nothing else in the prompt shows them: neither the ledger as they
     are now nor a live call of a task tool (``shown``). A tail that comes each time would cost the
     provider's cache for nothing."""
@@ -228,7 +228,7 @@ class PromptBuilder:
         key = (*key, summary_text(state))
         if key != self._key or not self._still_there(context):
             self._reset(key)
-            self._messages.extend(_head(state, part))
+            self._messages.extend(head_messages(state, part))
         elif (prompt := self._again(envelope, state)) is not None:
             return prompt
         cut = part.get("cut")
@@ -237,7 +237,7 @@ class PromptBuilder:
             self._append(msg, cut, last=False)
         live = self._append(context[-1], cut, last=True) if len(context) > done else []
         closed = len(self._messages)
-        tail = _tail(state, part, self._tasks_shown or _task_call(live))
+        tail = tail_messages(state, part, self._tasks_shown or _task_call(live))
         self._prompt = Prompt(
             envelope=envelope,
             messages=[*self._messages, *live, *tail],

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 from desktop_app.core.errors import ContextError
 from desktop_app.core.ids import now_us
@@ -22,7 +23,7 @@ from desktop_app.core.state import AgentState
 
 from .accounting import Accounting
 from .applying import apply
-from .build import Envelope, build, compaction_part
+from .build import Envelope, compaction_part
 from .delta import Delta
 from .draft import Draft
 from .ledger_text import all_items, render
@@ -33,6 +34,7 @@ from .plan import Planner, cannot_fit
 from .preview import preview_rows
 from .summary import write_notes
 from .types import Breakdown, Choices, CompactionRecord, LedgerItem, PreviewRow, Trigger
+from .weighing import foreseen
 
 # A person who asked for it is told when the model failed; a window that is full cannot wait.
 WAITING: frozenset[Trigger] = frozenset({"manual", "alert"})
@@ -71,6 +73,16 @@ class Proposal:
     def rejected(self) -> list[tuple[str, str]]:
         """What was not accepted, with the rule that it broke: of a model's answer, of choices."""
         return self.record.rejected
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a compaction was asked for with, and when (``time.monotonic``)."""
+
+    trigger: Trigger
+    before: Breakdown | None
+    choices: Choices
+    started: float
 
 
 def decide(breakdown: Breakdown, state: AgentState | None = None) -> Decision:
@@ -141,42 +153,29 @@ class Compactor:
         ContextError: ``compaction.not_smaller`` (nothing to gain), ``compaction.empty``,
         ``compaction.failed``, ``compaction.cut`` (the model's notes, when the trigger can wait),
         ``compaction.cannot_fit``."""
-        started = time.monotonic()
+        asked = _Asked(trigger, before, choices or Choices(), time.monotonic())
         state = state.model_copy(update={"context": list(state.context)})
         account = self._accounting.fork()
-        choices = choices or Choices()
-        planner = Planner(account, self._envelope, self._where, choices)
+        planner = Planner(account, self._envelope, self._where, asked.choices)
         room = self._allowance() if self._model is not None else 0
         mask = self._mask_first and trigger not in WAITING
         draft = await asyncio.to_thread(planner.draft, state, room, mask, trigger)
         notes, rejected = None, list[tuple[str, str]]()
         if draft.tier == 2 and self._model is not None and draft.covered:
             try:
-                notes = await self._notes(self._model, planner, draft, choices.focus)
+                notes = await self._notes(self._model, planner, draft, asked.choices.focus)
             except ContextError as error:
                 if trigger in WAITING:
                     raise
                 rejected.append(("summary", error.code))
-        return await asyncio.to_thread(
-            self._finish,
-            planner,
-            draft,
-            notes,
-            rejected,
-            trigger,
-            before,
-            started,
-            choices,
-        )
+        return await asyncio.to_thread(self._finish, planner, draft, notes, rejected, asked)
 
     async def take_out(self, state: AgentState, masks: list[Mask], before: Breakdown) -> Proposal:
         """Results or images that a person wants out of the prompt now (``items``)."""
-        started = time.monotonic()
+        asked = _Asked("item", before, Choices(), time.monotonic())
         planner = Planner(self._accounting.fork(), self._envelope, self._where)
         draft = await asyncio.to_thread(planner.items, state, masks)
-        return await asyncio.to_thread(
-            self._finish, planner, draft, None, [], "item", before, started, Choices()
-        )
+        return await asyncio.to_thread(self._finish, planner, draft, None, [], asked)
 
     def _allowance(self) -> int:
         """Tokens that a model's notes may take."""
@@ -197,33 +196,58 @@ class Compactor:
         draft: Draft,
         notes: Delta | None,
         rejected: list[tuple[str, str]],
-        trigger: Trigger,
-        before: Breakdown | None,
-        started: float,
-        choices: Choices,
+        asked: _Asked,
     ) -> Proposal:
         """Render, check, and put the record together. CPU only; runs off the loop."""
-        ledger, limits = draft.ledger, planner.account.limits
-        rejected = [*draft.rejected, *rejected]
-        usage: dict[str, Any] | None = None
+        rejected = [*draft.rejected, *rejected, *self._written(planner, draft, notes)]
+        record = self._record(draft, notes, rejected, asked)
+        new_state = apply(record, draft.state)
+        account = planner.account
+        entries = account.parts.of(new_state.context, keep=False)
+        after = foreseen(account, self._envelope, new_state, entries)
+        _check(draft.before, after, draft, asked.trigger)
+        before = asked.before or draft.before
+        record.kept_ids = [m.id for m in new_state.context]
+        record.before, record.after = before.total, after.total
+        record.seconds = time.monotonic() - asked.started
+        return Proposal(
+            record, new_state, draft.offloaded, before, after, asked.choices, draft, account
+        )
+
+    def _written(
+        self, planner: Planner, draft: Draft, notes: Delta | None
+    ) -> list[tuple[str, str]]:
+        """Write the ledger with a model's notes in it; what was not taken in."""
+        rejected: list[tuple[str, str]] = []
         if notes is not None:
-            add_notes(ledger, notes)
+            add_notes(draft.ledger, notes)
             rejected += notes.rejected
-            usage = notes.usage.model_dump() if notes.usage else None
         if draft.tier == 2:
             rejected += planner.refit(draft)
-            render(ledger, self._where)
-        record = CompactionRecord(
+            render(draft.ledger, self._where)
+        return rejected
+
+    def _record(
+        self,
+        draft: Draft,
+        notes: Delta | None,
+        rejected: list[tuple[str, str]],
+        asked: _Asked,
+    ) -> CompactionRecord:
+        """The record, but for what is known only once it was applied."""
+        ledger, context = draft.ledger, draft.state.context
+        usage = notes.usage.model_dump() if notes is not None and notes.usage else None
+        return CompactionRecord(
             gen=ledger.gen,
-            trigger=trigger,
+            trigger=asked.trigger,
             summary=draft.summary_text(),
-            covered_ids=[draft.state.context[p].id for p in draft.places],
+            covered_ids=[context[p].id for p in draft.places],
             covered_blocks=draft.covered_blocks(),
             places=draft.places,
             kept_ids=[],
             before=0,
             after=0,
-            limits=asdict(limits),
+            limits=asdict(draft.before.limits),
             summariser=self._model.info.id if notes is not None and self._model else None,
             seconds=0.0,
             offload_path=self._where,
@@ -233,37 +257,18 @@ class Compactor:
             rejected=rejected,
             tier=draft.tier,
             usage=usage,
-            choices=choices.body(),
+            choices=asked.choices.body(),
             masks=draft.mask_entries(),
             ledger=ledger.model_dump(),
-            undo=draft.undo_data(),
-        )
-        new_state = apply(record, draft.state)
-        after = planner.account.breakdown(build(self._envelope, new_state))
-        _check(draft.before, after, draft, trigger)
-        record.kept_ids = [m.id for m in new_state.context]
-        record.before = (before or draft.before).total
-        record.after = after.total
-        record.seconds = time.monotonic() - started
-        return Proposal(
-            record,
-            new_state,
-            draft.offloaded,
-            before or draft.before,
-            after,
-            choices,
-            draft,
-            planner.account,
+            undo=draft.way_back(),
         )
 
 
 def _check(before: Breakdown, after: Breakdown, draft: Draft, trigger: Trigger) -> None:
     """Checks of what came out, by rules alone. Raises; nothing was changed yet."""
     limits = after.limits
-    text = draft.summary_text()
-    for words in draft.ledger.protected():
-        if draft.tier == 2 and words not in text:
-            raise ContextError("compaction.failed", reason="protected")
+    if draft.tier == 2 and not _all_in(draft.summary_text(), draft.ledger.protected()):
+        raise ContextError("compaction.failed", reason="protected")
     if after.total >= before.total:
         raise ContextError("compaction.not_smaller", before=before.total, after=after.total)
     if after.upper > limits.usable:
@@ -271,3 +276,15 @@ def _check(before: Breakdown, after: Breakdown, draft: Draft, trigger: Trigger) 
     reached = after.upper <= limits.mark(limits.target)
     if trigger not in BY_HAND and not reached and after.total > WORTH * before.total:
         raise ContextError("compaction.not_smaller", before=before.total, after=after.total)
+
+
+def _all_in(text: str, protected: Iterable[str]) -> bool:
+    """Whether all of ``protected`` stand in ``text``. They stand there in about this order, so
+    each is looked for behind the one before it first: long ledgers are not read again for each."""
+    at = 0
+    for words in protected:
+        place = text.find(words, at)
+        if place < 0 and (place := text.find(words)) < 0:
+            return False
+        at = place
+    return True

@@ -13,6 +13,7 @@ from .build import compaction_part, summary_text, whole_summary
 from .ledger import Ledger
 from .masking import Mask
 from .types import Breakdown
+from .way_back import WayBack
 
 
 @dataclass(slots=True)
@@ -29,7 +30,7 @@ class Draft:
     front_blocks: int = 0
     masks: list[Mask] = field(default_factory=list[Mask])
     covered: list[Msg] = field(default_factory=list[Msg])
-    until: list[Msg] = field(default_factory=list[Msg])  # all up to the cut, in the prompt's order
+    until: tuple[int, Msg | None] = (0, None)  # up to the cut: so many messages, a part of the next
     offloaded: list[Msg] = field(default_factory=list[Msg])
     written: list[Any] | None = None  # how far the offload reaches, in the state as it is
     dropped: frozenset[str] = frozenset()  # ids that a person leaves out of the prompt
@@ -77,18 +78,15 @@ class Draft:
             for m in self.masks
         ]
 
-    def undo_data(self) -> dict[str, Any]:
+    def way_back(self) -> WayBack:
         """What ``applying.undo`` needs."""
-        return {
-            "messages": [m.model_dump() for m in self.covered],
-            "outputs": [
-                {
-                    "message": self.state.context[m.message].id,
-                    "block": m.block - self.gone_from(m.message),
-                    "former": m.former.model_dump(),
-                }
-                for m in self.masks
-            ],
-            "former": {"summary": plain_summary(self.state), "part": compaction_part(self.state)},
-            "written": self.written,
-        }
+        outputs = [
+            {
+                "message": self.state.context[m.message].id,
+                "block": m.block - self.gone_from(m.message),
+                "former": m.former.model_dump(),
+            }
+            for m in self.masks
+        ]
+        former = {"summary": plain_summary(self.state), "part": compaction_part(self.state)}
+        return WayBack(self.covered, outputs, former, self.written)

@@ -15,8 +15,10 @@ from desktop_app.core.state import AgentState
 
 from .applying import apply, plain_summary
 from .build import compaction_part, open_tasks, slipway, task_lines, whole_summary
+from .iterations import iterations
 from .ledger import ledger_from
 from .ledger_text import render
+from .reading import read_step
 from .types import CompactionRecord
 
 
@@ -88,7 +90,12 @@ def brought_up(record: CompactionRecord, state: AgentState, where: str) -> Compa
     )
     latest = None if spoke else ledger.latest
     todo = list(ledger.todo)
-    ledger.open_lists(apply(record, state).context)
+    ledger.open_lists(
+        (msg.id, read_step(msg, step))
+        for msg in apply(record, state).context
+        if msg.role == "assistant"
+        for step in iterations(msg.content)
+    )
     if (tasks, latest, todo) == (ledger.tasks, ledger.latest, ledger.todo):
         return record
     ledger.tasks, ledger.latest = tasks, latest

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
-from desktop_app.core.messages import ToolCallBlock, ToolResultBlock, WireModel
+from desktop_app.core.messages import WireModel
 from desktop_app.core.tools.digest import digest
 
 from .entities import entities
@@ -63,23 +64,31 @@ def newest_lines(
     return list(lines[:at]), list(lines[at:])
 
 
-def glimpses(
-    answers: Sequence[tuple[ToolCallBlock, ToolResultBlock]], known: set[str]
-) -> list[Glimpse]:
+class Answer(NamedTuple):
+    """What stood out (``telling``) in the answer to the call ``ref`` of a tool."""
+
+    ref: str
+    tool: str
+    lines: tuple[str, ...]
+
+
+def glimpses(answers: Sequence[Answer], known: set[str]) -> list[Glimpse]:
     """The telling lines of the newest results, oldest first."""
     found: list[Glimpse] = []
     kinds = Counter(_DIGITS.sub("#", line) for line in known)
-    for call, result in reversed(answers[-RESULTS:]):
-        for line in reversed(_lines(result.text()[:LOOK_AT], call.input)):
+    for answer in reversed(answers[-RESULTS:]):
+        for line in reversed(answer.lines):
             kind = _DIGITS.sub("#", line)
             kinds[kind] += 1
             if kinds[kind] <= ALIKE:
-                found.append(Glimpse(ref=call.id, about=call.name, text=line))
+                found.append(Glimpse(ref=answer.ref, about=answer.tool, text=line))
     return found[::-1]
 
 
-def _lines(text: str, known: str) -> list[str]:
-    """The telling lines of one result: those that say something exact that the call did not."""
+def telling(text: str, known: str) -> tuple[str, ...]:
+    """The lines of a result that stand out, at most ``LINES``: those that say something exact that
+    the call (``known``) did not."""
+    text = text[:LOOK_AT]
     if len(text) <= SMALL:
         candidates = [text.strip()] if "\n" not in text.strip() else text.strip().split("\n")
     else:
@@ -96,4 +105,4 @@ def _lines(text: str, known: str) -> list[str]:
         new = any(word not in known for word in entities(line))
         if new and is_data(line) and redact(line) == line:
             kept.append(line)
-    return kept[:LINES]
+    return tuple(kept[:LINES])

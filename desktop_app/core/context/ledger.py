@@ -10,32 +10,26 @@ lies in the state under ``middle_context["slipway"]["compaction"]``.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 from pydantic import Field, PrivateAttr, model_validator
 
-from desktop_app.core.messages import (
-    DataBlock,
-    Msg,
-    TextBlock,
-    ToolCallBlock,
-    ToolResultBlock,
-    WireModel,
-)
+from desktop_app.core.messages import Msg, ToolCallBlock, WireModel
 
-from .artifacts import Action, touched
+from .artifacts import Action
 from .build import slipway
-from .findings import changes, findings, shape
+from .findings import shape
 from .giving import Told, gives_way, newest_that_fit, said_already, size_of
-from .glimpses import Glimpse, glimpses, is_data, newest_lines, size_of_line
-from .iterations import Iteration, iterations
+from .glimpses import Answer, Glimpse, glimpses, newest_lines, size_of_line
+from .iterations import iterations
+from .reading import Called, Found, Rule, Step, Words, item_of, read_step, read_words
 from .redact import redact
-from .rules import about_the_same, modality, rules_in, takes_back
+from .rules import PASTED as RULES_OF_PASTED
+from .rules import about_the_same
 from .said import PASTED, Said, fit
-from .todos import TodoList, is_list, update, update_text
+from .todos import TodoList, bring
 from .types import Evidence, ItemKind, ItemStatus, LedgerItem
 
 FILES = 60  # shown one by one
@@ -43,7 +37,6 @@ FAILED = 10
 SKILLS = 20
 
 Count = Callable[[str], float]
-Answers = list[tuple[ToolCallBlock, ToolResultBlock]]
 
 
 class Pin(WireModel):
@@ -98,11 +91,11 @@ class Room(WireModel):
 @dataclass(slots=True)
 class Index:
     """Of a ledger, for looking up: shapes of its decisions and facts, good while it has so many
-    items, and paths of its files."""
+    items, and its files by path while messages are taken in."""
 
     shapes: set[str] = field(default_factory=set[str])
     counted: int = -1
-    paths: list[str] = field(default_factory=list[str])
+    files: dict[str, Touched] | None = None
 
 
 class Ledger(WireModel):
@@ -164,18 +157,21 @@ class Ledger(WireModel):
 
     def absorb(self, messages: Sequence[Msg], count: Count) -> None:
         """Take in messages that leave the context, oldest first."""
-        answers: Answers = []
+        answers: list[Answer] = []
         for msg in messages:
             if msg.role == "user":
-                self.take_person(msg, count)
+                self.take_person(msg, read_words(msg), count)
             elif msg.role == "assistant":
                 for step in iterations(msg.content):
-                    self.take_step(msg, step, answers)
-        self.glimpse(answers)
+                    self.take_step(msg, read_step(msg, step), answers)
+        self.taken(answers)
 
-    def glimpse(self, answers: Answers) -> None:
-        """Take in what stood out in answers to calls, all that leave at once, oldest first."""
+    def taken(self, answers: Sequence[Answer]) -> None:
+        """All that leaves was taken in; ``answers`` are what stood out in it, oldest first."""
         self.seen += glimpses(answers, {g.text for g in self.seen})
+        if self._index.files is not None:
+            self.files = list(self._index.files.values())
+            self._index.files = None
 
     def fork(self) -> Ledger:
         """A copy to go on with. What its lists hold is shared and is replaced, never changed, but
@@ -187,41 +183,41 @@ class Ledger(WireModel):
         other.lists = [n.model_copy(deep=True) for n in self.lists]
         other.older = dict(self.older)
         index = self._index
-        other._index = Index(set(index.shapes), index.counted, list(index.paths))
+        files = dict(index.files) if index.files is not None else None
+        other._index = Index(set(index.shapes), index.counted, files)
         return other
 
-    def take_person(self, msg: Msg, count: Count) -> None:
+    def take_person(self, msg: Msg, words: Words | None, count: Count) -> None:
         """Take in a message of the person."""
-        data = [b for b in msg.content if isinstance(b, DataBlock)]
-        names = [f"[{b.name or b.source.media_type}]" for b in data]
-        text = "\n".join(t for t in (msg.text(), " ".join(names)) if t)
-        if not text.strip():
+        if words is None:
             return
-        pasted = len(text) > PASTED and count(text) > PASTED
-        for number, rule in enumerate(rules_in(text, pasted=pasted)):
+        text, rules = words.text, words.rules
+        if rules and len(text) > PASTED and count(text) > PASTED:
+            rules = rules[:RULES_OF_PASTED]
+        for number, rule in enumerate(rules):
             self._rule(rule, msg.id, number)
-        if is_pinned(msg.metadata):
+        if msg.metadata and is_pinned(msg.metadata):
             self.pins.append(Pin(id=msg.id, who="user", text=text))
         else:
             self.said.append(Said(id=msg.id, text=text))
 
-    def _rule(self, rule: str, ref: str, number: int) -> None:
+    def _rule(self, rule: Rule, ref: str, number: int) -> None:
         """A rule, or what takes earlier ones back."""
         rules = [i for i in self.items if i.kind == "constraint"]
-        if takes_back(rule):
-            meant = [i for i in rules if i.status == "open" and about_the_same(rule, i.text)]
+        if rule.back:
+            meant = [i for i in rules if i.status == "open" and about_the_same(rule.text, i.text)]
             for item in meant:
-                self._close(item, "revoked", rule)
+                self._close(item, "revoked", rule.text)
             if meant:
                 return
-        known = next((i for i in rules if i.text == rule), None)
+        known = next((i for i in rules if i.text == rule.text), None)
         if known is not None:
             if known.status != "open" or known.by:
                 self._close(known, "open", "")
             return
-        evidence = [Evidence(ref=ref, quote=rule)]
-        item = LedgerItem(id=f"constraint-{ref}-{number}", kind="constraint", text=rule)
-        item.origin, item.modality, item.evidence = "user", modality(rule), evidence
+        evidence = [Evidence(ref=ref, quote=rule.text)]
+        item = LedgerItem(id=f"constraint-{ref}-{number}", kind="constraint", text=rule.text)
+        item.origin, item.modality, item.evidence = "user", rule.modality, evidence
         self._index.counted += self._index.counted == len(self.items)
         self.items.append(item)
 
@@ -230,93 +226,80 @@ class Ledger(WireModel):
         place = next(n for n, i in enumerate(self.items) if i is item)
         self.items[place] = item.model_copy(update={"status": status, "by": by})
 
-    def take_step(self, msg: Msg, step: Iteration, answers: Answers) -> None:
-        """Take in a step of a reply; its ``answers`` are added for ``glimpse``."""
-        called = [c.input for c in step.calls]
-        for block in step.head:
-            if not isinstance(block, TextBlock):
-                continue
-            if is_pinned(msg.metadata):
-                self.pins.append(Pin(id=block.id, who="assistant", text=block.text))
-            update_text(self.lists, block.text, msg.id)
-            for number, found in enumerate(findings(block.text, called, last=not step.calls)):
-                name = f"{found.kind}-{block.id}-{number}"
-                self.found(found.kind, name, found.text, Evidence(ref=msg.id, quote=found.quote))
-        for call, result in zip(step.calls, step.results, strict=True):
-            if result is not None:
-                self._call(call, result)
-                if result.state == "success" and not is_list(call.name):
-                    answers.append((call, result))
+    def take_step(self, msg: Msg, step: Step, answers: list[Answer]) -> None:
+        """Take in a step of a reply; its ``answers`` are added for ``taken``."""
+        pinned = bool(msg.metadata) and is_pinned(msg.metadata)
+        for told in step.texts:
+            if pinned:
+                self.pins.append(Pin(id=told.block.id, who="assistant", text=told.block.text))
+            if told.boxes is not None:
+                bring(self.lists, told.boxes, msg.id)
+            for found in told.found:
+                self._found(found)
+        for called in step.calls:
+            self._call(called)
+            if called.answer is not None:
+                answers.append(called.answer)
 
     def found(
         self, kind: ItemKind, name: str, text: str, evidence: Evidence, *, by_model: bool = False
     ) -> bool:
         """Add a decision or a fact; False when it stands there already, closed or not. A decision
         of the agent that tells a change closes the one that it names; a model's closes nothing."""
-        index, wanted = self._index, shape(text)
+        return self._found(item_of(kind, name, text, evidence, by_model=by_model))
+
+    def _found(self, found: Found) -> bool:
+        index, item = self._index, found.item
         if index.counted != len(self.items):
             index.shapes = {shape(i.text) for i in self.items if i.kind != "constraint"}
-        if wanted in index.shapes:
+        if found.shape in index.shapes:
             return False
-        if by_model and said_already(text, [i for i in self.items if i.kind != "constraint"]):
+        if item.origin == "summariser" and said_already(
+            item.text, [i for i in self.items if i.kind != "constraint"]
+        ):
             return False
-        index.shapes.add(wanted)
-        if kind == "decision" and changes(text) and not by_model:
-            for item in list(self.items):
-                still = item.kind == "decision" and item.status == "open"
-                if still and about_the_same(text, item.text):
-                    self._close(item, "superseded", name)
-        item = LedgerItem(id=name, kind=kind, text=text, evidence=[evidence])
-        item.origin = "summariser" if by_model else "assistant"
+        index.shapes.add(found.shape)
+        if found.changes:
+            for other in list(self.items):
+                still = other.kind == "decision" and other.status == "open"
+                if still and about_the_same(item.text, other.text):
+                    self._close(other, "superseded", item.id)
         self.items.append(item)
         index.counted = len(self.items)
         return True
 
-    def _call(self, call: ToolCallBlock, result: ToolResultBlock) -> None:
-        if is_pinned(result.metadata):
+    def _call(self, called: Called) -> None:
+        call, result, what = called.call, called.result, called.what
+        if result.metadata and is_pinned(result.metadata):
             self.pins.append(Pin(id=_name_of(call), who=call.name, text=result.text()))
-        arguments = arguments_of(call)
-        about = next((str(arguments[k]) for k in _ABOUT if isinstance(arguments.get(k), str)), "")
-        what = redact(f"{call.name} {about[:120]}".strip())
-        self.failed = [f for f in self.failed if f.what != what]
+        if any(f.what == what for f in self.failed):
+            self.failed = [f for f in self.failed if f.what != what]
         if result.state == "error":
-            why = _why(result.text())
-            self.failed = [*self.failed, Failed(what=what, why=why, ref=call.id)][-FAILED:]
-        elif result.state == "success":
-            update(self.lists, call.name, arguments, result.text()[:400], call.id)
-            for path, action in touched(call.name, arguments):
-                self._touch(path, action, call.id)
-            if call.name == "Skill" and (name := str(arguments.get("skill", ""))):
-                self.skills = [*(s for s in self.skills if s != name), name][-SKILLS:]
+            self.failed = [*self.failed, Failed(what=what, why=called.why, ref=call.id)][-FAILED:]
+        if called.change is not None:
+            bring(self.lists, called.change, call.id)
+        for path, action in called.files:
+            self._touch(path, action, call.id)
+        if name := called.skill:
+            self.skills = [*(s for s in self.skills if s != name), name][-SKILLS:]
 
     def _touch(self, path: str, action: Action, ref: str) -> None:
-        paths = self._index.paths
-        if len(paths) != len(self.files):
-            paths[:] = [f.path for f in self.files]
-        known = Touched(path=path)
-        if path in paths:
-            at = paths.index(path)
-            del paths[at]
-            known = self.files.pop(at).model_copy()
-        known.ref = ref
-        setattr(known, action, getattr(known, action) + 1)
-        paths.append(path)
-        self.files.append(known)
+        if self._index.files is None:
+            self._index.files = {f.path: f for f in self.files}
+        known = self._index.files.pop(path, None) or Touched(path=path)
+        done = {action: getattr(known, action) + 1, "ref": ref}
+        self._index.files[path] = known.model_copy(update=done)
 
-    def open_lists(self, live: Iterable[Msg]) -> None:
-        """Set ``todo``: what is open by the lists of the past and of the messages that stay."""
-        lists = [n.model_copy(deep=True) for n in self.lists]
-        for msg in live:
-            for step in iterations(msg.content) if msg.role == "assistant" else ():
-                for block in step.head:
-                    if isinstance(block, TextBlock):
-                        update_text(lists, block.text, msg.id)
-                for call, result in zip(step.calls, step.results, strict=True):
-                    if result is not None and result.state == "success":
-                        answer = result.text()[:400]
-                        update(lists, call.name, arguments_of(call), answer, call.id)
-        self.todo = [redact(t.text) for n in lists for t in n.open()]
-        self.todo = list(dict.fromkeys(self.todo))
+    def open_lists(self, steps: Iterable[tuple[str, Step]]) -> None:
+        """Set ``todo``: what is open by the lists of the past and of the steps that stay, each with
+        the id of its message."""
+        lists = self.lists
+        changes = [(c, ref) for name, step in steps for c, ref in step.changes(name)]
+        if changes:
+            lists = [n.model_copy(deep=True) for n in lists]
+            for change, ref in changes:
+                bring(lists, change, ref)
+        self.todo = list(dict.fromkeys(redact(t.text) for n in lists for t in n.open()))
 
     # -- what it says ------------------------------------------------------------------------
 
@@ -389,22 +372,10 @@ class Ledger(WireModel):
         return sum(count(n.text) for n in self.notes)
 
 
-_ABOUT = ("file_path", "path", "command", "pattern", "url", "query", "skill", "target")
-
-
 def _name_of(call: ToolCallBlock) -> str:
     """Our operation's id where there is one: the provider's may repeat."""
     own = (call.model_extra or {}).get("op_id")
     return own if isinstance(own, str) else call.id
-
-
-def _why(text: str) -> str:
-    """The first line of an error that tells something and poses as nothing."""
-    for line in text.splitlines()[:40]:
-        line = line.strip()
-        if len(line) > 3 and is_data(line):
-            return redact(line[:160])
-    return ""
 
 
 def ledger_from(part: dict[str, Any]) -> Ledger:
@@ -416,12 +387,3 @@ def is_pinned(metadata: dict[str, Any]) -> bool:
     """Whether a message or a result was pinned: ``slipway.pinned``, or ``is_constraint`` as other
     programs mark it."""
     return bool(slipway(metadata).get("pinned") or metadata.get("is_constraint"))
-
-
-def arguments_of(call: ToolCallBlock) -> dict[str, Any]:
-    """A call's arguments; empty when they are no JSON object."""
-    try:
-        value = json.loads(call.input)
-    except (ValueError, RecursionError):
-        return {}
-    return cast(dict[str, Any], value) if isinstance(value, dict) else {}

@@ -20,8 +20,9 @@ from .artifacts import patched_lines
 from .atoms import Atom
 from .build import slipway
 from .classes import estimate
-from .ledger import arguments_of, is_pinned
+from .ledger import is_pinned
 from .pricing import Pricer
+from .reading import arguments_of
 from .todos import is_list
 from .types import Limits
 

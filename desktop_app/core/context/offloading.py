@@ -25,7 +25,9 @@ def offload(draft: Draft) -> Draft:
         msg = context[place]
         first = start[1] if place == start[0] else 0
         last = end[1] if place == end[0] else len(msg.content)
-        if first < last:
+        if (first, last) == (0, len(msg.content)) and place + 1 < len(context) and last:
+            draft.offloaded.append(msg)
+        elif first < last:
             content = msg.content[first:last]  # a copy: the message itself may go on growing
             draft.offloaded.append(msg.model_copy(update={"content": content}))
     draft.written = [context[end[0]].id, end[1]] if end[0] < len(context) else None

@@ -1,7 +1,7 @@
 """Ledgers of what leaves, for all the cuts that one plan tries.
 
-Each cut takes a little more away than the last one: what was read of the messages for one is gone
-on from, and not read again.
+Each cut takes a little more away than the last one: what was taken in of the messages for one is
+gone on from, and not taken in again.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 
 from desktop_app.core.messages import Msg
 
-from .iterations import Iteration, iterations
-from .ledger import Answers, Ledger
+from .glimpses import Answer
+from .ledger import Ledger
+from .parts import Entry, Part
 from .pins import settle
 
 Count = Callable[[str], float]
@@ -24,7 +25,7 @@ class _Read:
 
     ledger: Ledger
     done: list[int] = field(default_factory=list[int])
-    answers: Answers = field(default_factory=Answers)
+    answers: list[Answer] = field(default_factory=list[Answer])
 
     def copy(self) -> _Read:
         return _Read(self.ledger.fork(), list(self.done), list(self.answers))
@@ -32,18 +33,16 @@ class _Read:
 
 class Past:
     """The parts of a context (messages of the person, steps of replies) and ledgers of some of
-    them, on top of ``first``. ``first`` and the messages are never changed."""
+    them, on top of ``first``. ``first``, ``entries`` and the messages are never changed."""
 
-    def __init__(self, context: Sequence[Msg], first: Ledger) -> None:
+    def __init__(self, context: Sequence[Msg], entries: Sequence[Entry], first: Ledger) -> None:
         self.first = first
-        self._parts: list[tuple[int, int, Msg, Iteration | None]] = []
+        self._parts: list[tuple[int, int, Msg, Part]] = []
         self._spoke = 0  # parts before the person's last message, which may stay whatever its age
-        for place, msg in enumerate(context):
-            if msg.role == "assistant":
-                self._parts += [(place, s.end, msg, s) for s in iterations(msg.content)]
-            elif msg.role == "user":
+        for place, (msg, entry) in enumerate(zip(context, entries, strict=True)):
+            if msg.role == "user":
                 self._spoke = len(self._parts)
-                self._parts.append((place, len(msg.content), msg, None))
+            self._parts += [(place, part.end, msg, part) for part in entry.parts]
         self._known: list[_Read] = []  # each goes on from the one before
 
     def ledger(self, gone: set[int], front: int | None, blocks: int, count: Count) -> Ledger:
@@ -68,14 +67,14 @@ class Past:
                 self._known.append(read)
         read = self._known[-1]
         ledger = read.ledger.fork()
-        ledger.glimpse(read.answers)
+        ledger.taken(read.answers)
         return ledger
 
     def _read(self, read: _Read, parts: Sequence[int], count: Count) -> None:
         for number in parts:
-            _, _, msg, step = self._parts[number]
-            if step is None:
-                read.ledger.take_person(msg, count)
+            _, _, msg, part = self._parts[number]
+            if part.step is not None:
+                read.ledger.take_step(msg, part.step, read.answers)
             else:
-                read.ledger.take_step(msg, step, read.answers)
+                read.ledger.take_person(msg, part.words, count)
         read.done += parts

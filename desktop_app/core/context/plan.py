@@ -23,14 +23,17 @@ from .build import (
 )
 from .chosen import Chosen
 from .draft import Draft
+from .foresight import TITLES, Foresight
 from .ledger import FILES, Ledger, Room, ledger_from
 from .ledger_text import render
 from .masking import Mask, old_masks, squeeze
 from .offloading import offload
+from .parts import Entry
 from .past import Past
 from .pins import settle
 from .tokens import FRAME
 from .types import Breakdown, Choices, Trigger
+from .weighing import foreseen
 
 KEEP = 0.25  # of W: the newest steps stay in this, counting the conversation alone
 KEEP_LEAST = 0.08  # of W: before they get less, what gives way in the ledger does
@@ -53,7 +56,6 @@ LEVELS = (
     (0.02, 0.0, 0.0, 0.0),
 )
 SEEN = 0.12  # of W: lines of results, out of what is left to the target
-TITLES = 60  # raw tokens: headings that a part gets when its first item comes
 SAID_LESS = 4  # the first level at which the person's words give way
 _PARTS = ("notes", "lines of results"), ("files",), ("messages",)
 
@@ -85,9 +87,10 @@ class Planner:
         ContextError ``compaction.not_smaller`` when there is too little to take away,
         ``compaction.cannot_fit`` when what may not leave is over W: both before a model is asked.
         """
-        before = self.account.breakdown(build(self._envelope, state))
         pricer = self.account.pricer
-        found = atoms(state.context, pricer)
+        entries = self.account.parts.of(state.context)
+        before = foreseen(self.account, self._envelope, state, entries)
+        found = atoms(entries)
         chosen = Chosen.of(self._choices, state.context, found)
         fixed = sum(p.raw for p in pricer.envelope(self._envelope))
         talk = sum(a.raw for a in found)
@@ -105,7 +108,7 @@ class Planner:
         if trigger == "manual":
             keep = min(keep, KEEP_BY_HAND * talk)
         draft, total = self._tier2(
-            state, before, found, fixed, target, keep, chosen, self._raw(notes)
+            state, before, entries, fixed, target, keep, chosen, self._raw(notes)
         )
         self._worth(before, total, trigger)
         offload(draft)
@@ -125,8 +128,9 @@ class Planner:
 
     def items(self, state: AgentState, masks: list[Mask]) -> Draft:
         """These results or images alone out of the prompt, all else as it is."""
-        before = self.account.breakdown(build(self._envelope, state))
-        found = atoms(state.context, self.account.pricer)
+        entries = self.account.parts.of(state.context)
+        before = foreseen(self.account, self._envelope, state, entries)
+        found = atoms(entries)
         draft = Draft(state, before, self._ledger(state), tier=1, masks=masks)
         nothing = Chosen.of(Choices(), state.context, found)
         return offload(self._placed(draft, found, Cut(0), None, nothing))
@@ -138,7 +142,7 @@ class Planner:
         self,
         state: AgentState,
         before: Breakdown,
-        found: list[Atom],
+        entries: Sequence[Entry],
         fixed: float,
         target: float,
         keep: float,
@@ -149,10 +153,12 @@ class Planner:
         the newest steps too. What is smallest is returned, with its raw tokens, when nothing
         reaches the target."""
         best: tuple[float, Draft] | None = None
-        first = self._ledger(state)
-        self._past = Past(state.context, first)
+        first, found = self._ledger(state), atoms(entries)
+        self._past = Past(state.context, entries, first)
         level, least = 0, self._share(KEEP_LEAST)
         most, floor = self._share(FOUND), self._share(FOUND_LEAST)
+        foresight = Foresight.of(entries, found, first, self.account.pricer.texts)
+        keep = foresight.keep(keep, least, target - fixed - notes, self.room(0, most))
         for _ in range(ROUNDS):
             atoms_now, masks = self._squeezed(state, found, max(keep, self._raw(400)))
             cut = cut_for(atoms_now, max(0.0, keep))
@@ -208,7 +214,7 @@ class Planner:
         newest = found[-1]
         masks = squeeze(state.context, newest, self.account.pricer, self._where, 0.9 * keep)
         freed = sum(m.freed for m in masks)
-        return [*found[:-1], replace(newest, raw=newest.raw - freed)], masks
+        return [*found[:-1], newest._replace(raw=newest.raw - freed)], masks
 
     def _ledger(self, state: AgentState) -> Ledger:
         ledger = ledger_from(compaction_part(state))
@@ -220,7 +226,7 @@ class Planner:
         return ledger
 
     def _rendered(self, ledger: Ledger) -> float:
-        count = self.account.pricer.texts.counter.count
+        count = self.account.pricer.texts.count
         render(ledger, self._where)
         return count(ledger.pinned) + count(ledger.history) + 2 * FRAME
 
@@ -264,10 +270,9 @@ class Planner:
             msg = context[draft.front]
             front = msg.model_copy(update={"content": msg.content[: draft.front_blocks]})
             draft.covered.append(front)
-            draft.until = [*context[: draft.front], front]
+            draft.until = (draft.front, front)
         elif cut.first:
-            draft.until = context[: found[cut.first - 1].message + 1]
-        draft.until = [m for m in draft.until if m.id not in self._choices.drop]
+            draft.until = (found[cut.first - 1].message + 1, None)
         draft.masks = [
             *chosen.masks(self._where, draft, self.account.pricer),
             *(m for m in draft.masks if not draft.leaves(m) and not chosen.decided(m.former)),
@@ -288,6 +293,7 @@ class Planner:
     ) -> None:
         """The ledger of what leaves."""
         context = draft.state.context
+        entries = self.account.parts.of(context)
         count = self.account.pricer.texts.count
         if self._choices.drop or self._past is None:
             settle(draft.ledger)
@@ -299,12 +305,13 @@ class Planner:
         draft.rejected += chosen.change(ledger)
         ledger.tasks = task_lines(open_tasks(draft.state))
         gone = draft.gone
-        live = [
-            m.model_copy(update={"content": m.content[draft.gone_from(n) :]})
-            for n, m in enumerate(context)
+        ledger.open_lists(
+            (msg.id, part.step)
+            for n, (msg, entry) in enumerate(zip(context, entries, strict=True))
             if n not in gone
-        ]
-        ledger.open_lists(live)
+            for part in entry.parts
+            if part.step is not None and part.start >= draft.gone_from(n)
+        )
         _name_latest(ledger, context, found, cut)
         had = sum(ledger.older.values())
         ledger.fit(room, count, self._where)
@@ -317,7 +324,10 @@ class Planner:
 
     def leaving(self, draft: Draft) -> Prompt:
         """The prompt up to the cut: what a model that writes notes is shown."""
-        state = draft.state.model_copy(update={"context": draft.until})
+        (end, front), drop = draft.until, self._choices.drop
+        shown = [*draft.state.context[:end], *([front] if front is not None else [])]
+        shown = [m for m in shown if m.id not in drop]
+        state = draft.state.model_copy(update={"context": shown})
         prompt = build(self._envelope, state)
         return replace(prompt, messages=prompt.messages[: prompt.stable])
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, Literal, NamedTuple, cast
 
 from desktop_app.core.messages import WireModel
 
@@ -149,45 +149,77 @@ def key_given(result: str) -> str:
     return match.group(1) if match else ""
 
 
+class Change(NamedTuple):
+    """What a call or a text does to the lists: ``set`` a whole one, ``boxes`` of a text (which end
+    no list about other things), ``add`` one entry or ``end`` one. ``tool`` keeps the list."""
+
+    tool: str
+    what: Literal["set", "boxes", "add", "end"]
+    entries: list[Todo]
+
+
+def change_of(tool: str, arguments: Mapping[str, Any], answer: str) -> Change | None:
+    """What a call that succeeded does to the lists; ``answer`` may name a new entry's id."""
+    if entries := listed(tool, arguments):
+        return Change(tool, "set", entries)
+    change = one(tool, arguments)
+    if change is None:
+        return None
+    what, entry = change
+    if what == "add":
+        entry.key = entry.key or key_given(answer)
+        return Change(_family(tool), "add", [entry])
+    return Change(_family(tool), "end", [entry])
+
+
+def bring(lists: list[TodoList], change: Change, ref: str) -> None:
+    """Bring ``lists`` up to date with a change, which stays as it is."""
+    entries = [e.model_copy() for e in change.entries]
+    known = next((n for n in lists if n.tool == change.tool), None)
+    if change.what == "set":
+        _replace(lists, change.tool, entries, ref)
+    elif change.what == "boxes":
+        if known is not None and not {t.text for t in known.todos} & {t.text for t in entries}:
+            entries = [*known.open(), *entries]
+        _replace(lists, change.tool, entries, ref)
+    elif change.what == "add":
+        if known is None:
+            known = TodoList(tool=change.tool, todos=[])
+            lists.append(known)
+        known.todos = [t for t in known.todos if t.text != entries[0].text][-MANY:]
+        known.todos.append(entries[0])
+        known.ref = ref
+    else:
+        for todos in lists if known is None else [known]:
+            _end(todos, entries[0])
+
+
+def _end(todos: TodoList, entry: Todo) -> None:
+    for todo in todos.todos:
+        same = todo.key == entry.key if entry.key and todo.key else todo.text == entry.text
+        if same:
+            todo.state = "done"
+
+
 def update(
     lists: list[TodoList], tool: str, arguments: Mapping[str, Any], answer: str, ref: str
 ) -> None:
     """Bring ``lists`` up to date with a call that succeeded."""
-    if entries := listed(tool, arguments):
-        _replace(lists, tool, entries, ref)
-        return
-    change = one(tool, arguments)
-    if change is None:
-        return
-    what, entry = change
-    family = _family(tool)
-    known = next((n for n in lists if n.tool == family), None)
-    if what == "add":
-        entry.key = entry.key or key_given(answer)
-        if known is None:
-            known = TodoList(tool=family, todos=[])
-            lists.append(known)
-        known.todos = [t for t in known.todos if t.text != entry.text][-MANY:]
-        known.todos.append(entry)
-        known.ref = ref
-        return
-    for todos in lists if known is None else [known]:
-        for todo in todos.todos:
-            same = todo.key == entry.key if entry.key and todo.key else todo.text == entry.text
-            if same:
-                todo.state = "done"
+    if (change := change_of(tool, arguments, answer)) is not None:
+        bring(lists, change, ref)
+
+
+def boxes_of(text: str) -> Change | None:
+    """The checklist in a text of the agent."""
+    entries = boxes(text)
+    return Change("text", "boxes", entries) if entries else None
 
 
 def update_text(lists: list[TodoList], text: str, ref: str) -> None:
     """Bring ``lists`` up to date with a checklist that the agent wrote. One about other things
     than the last one does not end that."""
-    entries = boxes(text)
-    if not entries:
-        return
-    known = next((n for n in lists if n.tool == "text"), None)
-    if known is not None and not {t.text for t in known.todos} & {t.text for t in entries}:
-        entries = [*known.open(), *entries]
-    _replace(lists, "text", entries, ref)
+    if (change := boxes_of(text)) is not None:
+        bring(lists, change, ref)
 
 
 def _replace(lists: list[TodoList], tool: str, entries: list[Todo], ref: str) -> None:

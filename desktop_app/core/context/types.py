@@ -281,4 +281,4 @@ class CompactionRecord:
     code: str = ""
     params: dict[str, Any] = field(default_factory=dict[str, Any])
     ledger: dict[str, Any] = field(default_factory=dict[str, Any], repr=False)
-    undo: dict[str, Any] = field(default_factory=dict[str, Any], repr=False)
+    undo: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)

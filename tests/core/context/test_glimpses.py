@@ -10,7 +10,14 @@ from desktop_app.core.context.accounting import Accounting
 from desktop_app.core.context.build import Envelope
 from desktop_app.core.context.classes import estimate
 from desktop_app.core.context.compaction import Compactor
-from desktop_app.core.context.glimpses import Glimpse, glimpses, newest_lines, size_of_line
+from desktop_app.core.context.glimpses import (
+    Answer,
+    Glimpse,
+    glimpses,
+    newest_lines,
+    size_of_line,
+    telling,
+)
 from desktop_app.core.context.types import Limits
 from desktop_app.core.messages import Msg, TextBlock, ToolCallBlock, ToolResultBlock
 from desktop_app.core.state import AgentState
@@ -24,7 +31,8 @@ LIMITS = Limits(window=16_384, max_output=2048)
 def lines_of(text: str, **args: str) -> list[str]:
     call = ToolCallBlock(id="c", name="Bash", input=json.dumps(args))
     result = ToolResultBlock(id="c", name="Bash", output=text)
-    return [g.text for g in glimpses([(call, result)], set())]
+    answer = Answer(call.id, call.name, telling(result.text(), call.input))
+    return [g.text for g in glimpses([answer], set())]
 
 
 def test_a_line_that_says_only_what_the_call_said_is_left_out() -> None:

@@ -7,7 +7,10 @@ import random
 
 from desktop_app.core.context.classes import estimate
 from desktop_app.core.context.ledger import Ledger
+from desktop_app.core.context.parts import Parts
 from desktop_app.core.context.past import Past
+from desktop_app.core.context.pricing import Pricer
+from desktop_app.core.context.tokens import ClassCounter
 from desktop_app.core.messages import Msg, TextBlock, ToolCallBlock, ToolResultBlock
 
 SAID = (
@@ -56,7 +59,8 @@ def test_ledgers_of_many_cuts_are_those_read_afresh_and_share_nothing_that_chang
     for seed in range(8):
         rng = random.Random(seed)
         context = _session(rng)
-        past, made = Past(context, Ledger()), list[tuple[Ledger, str]]()
+        entries = Parts(Pricer(ClassCounter())).of(context)
+        past, made = Past(context, entries, Ledger()), list[tuple[Ledger, str]]()
         for cut in [*sorted(rng.choices(range(2, len(context)), k=6)), 1, len(context) // 2]:
             front = cut if context[cut].role == "assistant" else None
             blocks = 3 if front is not None else 0

@@ -1,0 +1,47 @@
+"""What the prompt of a state would cost, part by part, without building it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from desktop_app.core.messages import Msg
+from desktop_app.core.state import AgentState
+
+from .accounting import Accounting
+from .build import Envelope, compaction_part, from_iteration, head_messages, tail_messages
+from .iterations import iterations
+from .parts import Entry
+from .pricing import Piece
+from .types import Breakdown
+
+
+def foreseen(
+    account: Accounting, envelope: Envelope, state: AgentState, entries: Sequence[Entry]
+) -> Breakdown:
+    """The account of the prompt that ``build`` makes of ``state``, whose messages are ``entries``.
+    ``account`` is a fork: nothing was measured of such a prompt."""
+    part = compaction_part(state)
+    pieces = _priced(account, head_messages(state, part))
+    cut = part.get("cut")
+    for msg, entry in zip(state.context, entries, strict=True):
+        if entry.loop and msg.id == cut and not entry.parts[0].thinks:
+            pieces += _stripped(account, msg)
+            continue
+        for own in entry.parts:
+            pieces += own.pieces
+    shown = any(p.tasks for e in entries for p in e.parts)
+    return account.foresee(envelope, pieces, _priced(account, tail_messages(state, part, shown)))
+
+
+def _priced(account: Accounting, built: Sequence[Msg]) -> list[Piece]:
+    labels: dict[str, str] = {}
+    return [p for m in built for p in account.pricer.message(m, 0, labels)]
+
+
+def _stripped(account: Accounting, msg: Msg) -> list[Piece]:
+    """Of a reply whose front left with the thinking that its loop began with."""
+    return [
+        piece
+        for number, step in enumerate(iterations(msg.content))
+        for piece in _priced(account, from_iteration(msg, step, number, set(), True))
+    ]

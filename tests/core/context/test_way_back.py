@@ -1,0 +1,35 @@
+"""What an undo puts back is what was there when the compaction was proposed."""
+
+from __future__ import annotations
+
+import asyncio
+
+from desktop_app.core.context.fitting import still_fits
+from desktop_app.core.context.way_back import WayBack
+from desktop_app.core.messages import Msg, ToolCallBlock, ToolResultBlock
+from tests.helpers.proposals import Choices, Proposal, long_state, proposer
+
+
+def test_marks_are_those_of_the_time_it_was_made() -> None:
+    person, reply = Msg.user("Do it."), Msg(name="a", role="assistant")
+    result = ToolResultBlock(id="c", name="Read", metadata={"slipway": {"op_id": "o"}})
+    reply.content = [ToolCallBlock(id="c", name="Read"), result]
+    was = [m.model_dump() for m in (person, reply)]
+    back = WayBack([person, reply], [], {}, None)
+    person.metadata["slipway"] = {"pinned": True}
+    result.metadata["slipway"] = {"op_id": "o", "pinned": True}
+    assert back["messages"] == was
+    assert dict(back).keys() == {"messages", "outputs", "former", "written"}
+
+
+def test_a_pin_on_what_would_leave_makes_a_proposal_stale() -> None:
+    state = long_state()
+
+    async def propose() -> Proposal:
+        return await proposer(state)(Choices())
+
+    proposal = asyncio.run(propose())
+    assert still_fits(proposal.record, state)
+    left = state.context[proposal.record.places[0]]
+    left.metadata["slipway"] = {"pinned": True}
+    assert not still_fits(proposal.record, state)
