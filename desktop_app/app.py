@@ -205,7 +205,8 @@ class Program:
     def _open_models(self) -> None:
         from desktop_app.ui.settings.models_dialog import ModelsDialog
 
-        dialog = ModelsDialog(self.window, self.service.library, self.service.default_model)
+        of = self.service
+        dialog = ModelsDialog(self.window, of.library, of.default_model, of.agents)
         dialog.defaultChosen.connect(lambda model: self.change_setting("model", model))
         dialog.modelsChanged.connect(self.window.models_changed)
         dialog.modelsChanged.connect(self.service.warm_models)

@@ -17,6 +17,7 @@ from .agent.carry import carry
 from .agent.conversation import Agent, SessionConversation, Setting, history_of
 from .agent.foreign import ForeignConversation, open_source, workspace_of
 from .agent.policy import Policy
+from .agents import DEFAULT_AGENT, Agents
 from .catalog import (
     ModelsChanged,
     SessionsChanged,
@@ -86,6 +87,7 @@ class Slipway(Shelf):
             secrets=secrets,
             efforts=paths.data / "model-efforts.json",
         )
+        self.agents = Agents(db)
         self.machines = Machines(self)
         self.default_model = DEFAULT_MODEL
         self.ratios = Ratios()
@@ -116,7 +118,9 @@ class Slipway(Shelf):
             await db.rebuild(self.store)
         await self.library.load()
         self.ratios = await asyncio.to_thread(Ratios, paths.data / "token-ratios.json")
-        await index.place([*await db.placements(), *await db.placements(trashed=True)])
+        placed = [*await db.placements(), *await db.placements(trashed=True)]
+        await self.agents.load(p.key for p in placed)
+        await index.place(placed)
         self._tasks.start(self._catch_up(), name="bring the index up to date")
         return self
 
@@ -175,7 +179,13 @@ class Slipway(Shelf):
             return Placement(key, workspace_id, title=key.session_id)
         return await self.db.placement(key)
 
-    async def new_session(self, workspace_id: str, *, agent_id: str = "default") -> SessionKey:
+    def first_model(self, agent_id: str) -> str:
+        """The model that a new session of an agent begins with: its own, while there is one of
+        that name, else the one for all."""
+        own = self.agents.model_of(agent_id)
+        return own if any(m.id == own for m in self.models.list()) else self.default_model
+
+    async def new_session(self, workspace_id: str, *, agent_id: str = DEFAULT_AGENT) -> SessionKey:
         """A new, empty session in a workspace."""
         row = await self.db.workspace(workspace_id)
         workspace = await self._workspace(row)
@@ -185,7 +195,7 @@ class Slipway(Shelf):
         config: dict[str, Any] = {
             "workspace_id": workspace_id,
             "folder": row.folder,
-            "model": self.default_model,
+            "model": self.first_model(agent_id),
             "agent_name": "Assistant",
             "mode": "default" if row.trusted else "explore",
         }
@@ -197,6 +207,7 @@ class Slipway(Shelf):
         placed = Placement(key, workspace_id, created_us=now_us())
         await self.db.place(placed)
         await self.index.place([placed])
+        self.agents.saw(key)
         await self.db.use_workspace(workspace_id)
         self.tell(SessionsChanged(workspace_id, key.session_id))
         return key
@@ -206,7 +217,9 @@ class Slipway(Shelf):
         program's, a damaged one; or with the records ``before`` one of ours. The old one is left
         as it is."""
         source = await self.conversation(key)
-        new = await self.new_session((await self.placement(key)).workspace_id)
+        agent_id = DEFAULT_AGENT if workspace_of(key) is not None else key.agent_id
+        placed = await self.placement(key)
+        new = await self.new_session(placed.workspace_id, agent_id=agent_id)
         journal = await self.store.open(new)
         try:
             await carry(source, journal, before=before)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QHBoxLayout, QListView, QVBoxLayout, QWidget
 
+from desktop_app.core.agents import AgentEntry, Agents
 from desktop_app.core.errors import SlipwayError
 from desktop_app.core.models.definitions import ModelDefinition
 from desktop_app.core.models.discovery import Found
@@ -21,6 +22,7 @@ from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Button, Label, Role, RowDelegate, Switch, figures
 from desktop_app.ui.widgets.dialogs import Dialog
 
+from .agents_menu import AgentsMenu
 from .models_form import ModelForm
 
 _ASKS = ("list", "look up", "try", "discover", "key")
@@ -30,16 +32,23 @@ _DEFINITION = int(Qt.ItemDataRole.UserRole) + 1
 class ModelsDialog(Dialog):
     """``defaultChosen(id)``: new sessions begin with this model. ``modelsChanged``: the list is
     another one now. ``networkWanted``: proxies and certificates. ``current`` is the id of the
-    default."""
+    default; with more ``agents`` than that one each may have a model of its own."""
 
     defaultChosen = Signal(str)
     networkWanted = Signal()
     modelsChanged = Signal()
 
-    def __init__(self, parent: QWidget | None, library: ModelLibrary, current: str = "") -> None:
+    def __init__(
+        self,
+        parent: QWidget | None,
+        library: ModelLibrary,
+        current: str = "",
+        agents: Agents | None = None,
+    ) -> None:
         super().__init__(parent, lambda: tr("Models"), width=820)
         self.library = library
         self._default = current
+        self._agents = agents
         self._tasks = Tasks(self._failed)
         self._note: Callable[[], str] = lambda: ""
         self.form = ModelForm()
@@ -89,6 +98,12 @@ class ModelsDialog(Dialog):
         self.attempt.clicked.connect(lambda: self._ask("try", self._try()))
         self.first = Button(lambda: tr("Use for new sessions"), variant="ghost")
         self.first.clicked.connect(self._make_default)
+        self.menu = AgentsMenu(self.first)
+        self.menu.everybody.connect(self._make_default)
+        self.menu.agent.connect(lambda agent, model: self._work(self._give(agent, model)))
+        self.menu.aboutToShow.connect(self._fill_menu)
+        if self._others():
+            self.first.setMenu(self.menu)
         line.addWidget(self.attempt)
         line.addWidget(self.first)
         line.addStretch(1)
@@ -129,7 +144,9 @@ class ModelsDialog(Dialog):
         self._found = found if found is not None else getattr(self, "_found", [])
         self.items.clear()
         for one in self.library.models:
-            self._item(one, BY_ID[one.provider].name, default=one.id == self._default)
+            names = [BY_ID[one.provider].name]
+            names += [a.name for a in self._others() if a.model == one.id]
+            self._item(one, " · ".join(names), default=one.id == self._default)
         known = {(m.base, m.model) for m in self.library.models}
         for server in self._found:
             for model in server.models:
@@ -176,7 +193,7 @@ class ModelsDialog(Dialog):
         kept = bool(one.id)
         self.remove.setVisible(kept)
         self.first.setVisible(kept)
-        self.first.setEnabled(one.id != self._default)
+        self.first.setEnabled(one.id != self._default or bool(self._others()))
         self._say(lambda: "")
         self._ask("key", self._note_key(one))
 
@@ -327,7 +344,21 @@ class ModelsDialog(Dialog):
             self._default = one.id
             self.defaultChosen.emit(one.id)
             self._fill(keep=True)
-            self.first.setEnabled(False)
+            self.first.setEnabled(bool(self._others()))
+
+    def _others(self) -> list[AgentEntry]:
+        return self._agents.others() if self._agents is not None else []
+
+    def _fill_menu(self) -> None:
+        one = self.chosen()
+        self.menu.show_for(one.id if one is not None else "", self._default, self._others())
+
+    async def _give(self, agent: str, model: str) -> None:
+        """Make a model an agent's own, or not any more."""
+        if self._agents is not None:
+            await self._agents.set_model(agent, model)
+            if not self._closed:
+                self._fill(keep=True)
 
 
 def _offered(server: Found, model: str) -> ModelDefinition:

@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit
 
+from desktop_app.core.agents import Agents
 from desktop_app.core.models.base import Price
 from desktop_app.core.models.definitions import Definitions, ModelDefinition
 from desktop_app.core.models.discovery import Found
@@ -19,6 +20,8 @@ from desktop_app.core.models.process import ModelsProcess
 from desktop_app.core.models.provider import Connections
 from desktop_app.core.models.registry import Models
 from desktop_app.core.secrets import Secrets
+from desktop_app.core.sessions.appdb import AppDb
+from desktop_app.core.sessions.base import SessionKey
 from desktop_app.ui import i18n
 from desktop_app.ui.settings.models_dialog import ModelsDialog
 from desktop_app.ui.theme import theme as current
@@ -219,3 +222,46 @@ def test_in_both_languages_and_looks(
     key, other = dialog.form.key.edit, dialog.form.name.edit
     qtbot.waitUntil(lambda: key.height() == other.height())  # a note that wraps cuts nothing off
     shot(dialog, f"models-{scheme}-{language}")
+
+
+async def _agents(folder: Path) -> tuple[AppDb, Agents]:
+    db = await AppDb.open(folder / "app.db")
+    agents = Agents(db)
+    await agents.load([SessionKey("me", "default", "s1"), SessionKey("me", "analyst", "s2")])
+    return db, agents
+
+
+def test_a_model_is_an_agents_own(
+    qtbot: Any, library: ModelLibrary, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    db, agents = run(_agents(tmp_path))
+    for name in ("one", "two"):
+        run(library.put(ModelDefinition("", "openai", name, name.title())))
+    dialog = ModelsDialog(None, library, "openai:one", agents)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    chosen: list[str] = []
+    dialog.defaultChosen.connect(chosen.append)
+
+    def menu() -> list[Any]:
+        dialog.menu.aboutToShow.emit()
+        return [a for a in dialog.menu.actions() if not a.isSeparator()]
+
+    def detail(row: int) -> str:
+        return dialog.items.item(row).data(Role.DETAIL)
+
+    dialog._select("openai:two")
+    every, analyst = menu()
+    assert (every.isChecked(), analyst.text(), analyst.isChecked()) == (False, "analyst", False)
+    analyst.trigger()
+    qtbot.waitUntil(lambda: agents.model_of("analyst") == "openai:two")
+    qtbot.waitUntil(lambda: detail(1) == "OpenAI · analyst")
+    assert [a.isChecked() for a in menu()] == [False, True]
+    menu()[1].trigger()
+    qtbot.waitUntil(lambda: agents.model_of("analyst") == "")
+    qtbot.waitUntil(lambda: detail(1) == "OpenAI")
+    menu()[0].trigger()
+    assert chosen == ["openai:two"]
+    assert [a.isChecked() for a in menu()] == [True, False]
+    dialog.close()
+    run(db.close())
