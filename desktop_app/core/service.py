@@ -133,11 +133,7 @@ class Slipway(Shelf):
     async def trust(self, workspace_id: str, trusted: bool = True) -> None:
         await self.db.trust_workspace(workspace_id, trusted)
         (await self.workspace(workspace_id)).set_trusted(trusted)
-        for key, opening in list(self._open.items()):
-            if (await self.db.placement(key)).workspace_id == workspace_id:
-                conversation = await asyncio.shield(opening)
-                if isinstance(conversation, SessionConversation) and conversation.mcp is not None:
-                    await conversation.mcp.reload()
+        await self.reload_servers(workspace_id)
         self.tell(WorkspacesChanged(workspace_id))
 
     async def forget_workspace(self, workspace_id: str) -> None:
@@ -161,16 +157,37 @@ class Slipway(Shelf):
             workspace, self._mcp, key.agent_id, key.session_id, secrets=self.library.secrets
         )
 
-    def servers_up(self, workspace_id: str) -> int:
-        """How many of a workspace's MCP servers are connected in its open sessions."""
-        names: set[str] = set()
+    def _running_servers(self, workspace_id: str) -> list[McpManager]:
+        """Those of the sessions that are open in a workspace."""
+        found: list[McpManager] = []
         for opening in self._open.values():
             if not opening.done() or opening.cancelled() or opening.exception() is not None:
                 continue
             manager = getattr(opening.result(), "mcp", None)
             if isinstance(manager, McpManager) and manager.workspace_id == workspace_id:
-                names |= manager.connected
-        return len(names)
+                found.append(manager)
+        return found
+
+    def servers_up(self, workspace_id: str) -> int:
+        """How many of a workspace's MCP servers are connected in its open sessions."""
+        managers = self._running_servers(workspace_id)
+        return len(frozenset[str]().union(*(one.connected for one in managers)))
+
+    async def servers_of(self, workspace_id: str) -> McpManager:
+        """The MCP servers of a workspace: those of a session that is open in it (one that started
+        them first), else what is declared, which nothing starts."""
+        running = self._running_servers(workspace_id)
+        if running:
+            return max(running, key=lambda one: one.started)
+        return self._servers(await self.workspace(workspace_id), SessionKey(USER, "default", ""))
+
+    async def reload_servers(self, workspace_id: str) -> None:
+        """Have every open session of a workspace read its declarations again."""
+        for key, opening in list(self._open.items()):
+            if (await self.placement(key)).workspace_id == workspace_id:
+                conversation = await asyncio.shield(opening)
+                if isinstance(conversation, SessionConversation) and conversation.mcp is not None:
+                    await conversation.mcp.reload()
 
     async def placement(self, key: SessionKey) -> Placement:
         """Where a session belongs; KeyError when it is not known."""

@@ -21,9 +21,10 @@ from desktop_app.core.sessions.base import SessionKey
 from desktop_app.core.tasks import Tasks
 from desktop_app.core.workspaces.base import WorkspaceInfo
 from desktop_app.ui.bridge import after_paint
-from desktop_app.ui.chat.sources import ChatSources, skill_entries, tool_entries
+from desktop_app.ui.chat.sources import ChatSources
 from desktop_app.ui.chat.view_model import ChatViewModel
 from desktop_app.ui.chat.vm_history import PAGE
+from desktop_app.ui.tools.entries import skill_entries, tool_entries
 from desktop_app.ui.transcript.model import TranscriptModel
 
 _log = logging.getLogger(__name__)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QUrl
@@ -90,6 +91,7 @@ class WindowDialogs(QObject):
         page = MachinesPage(model)
         model.failed.connect(window.show_error)
         model.rescued.connect(self._rescued)
+        model.copied.connect(self._copied)
         model.removed.connect(window.workspaces.workspaceForgotten.emit)
         page.openWanted.connect(window.open_workspace)
         page.newWanted.connect(self.new_workspace)
@@ -108,6 +110,25 @@ class WindowDialogs(QObject):
         self._window.toasts.show(
             text,
             "info",
+            act=tr("Show the folder"),
+            run=lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(folder)),
+        )
+
+    def _copied(self, path: str, left_out: list[str]) -> None:
+        """Where a downloaded file or folder is; what could not be brought is told too."""
+        name, folder = Path(path).name, str(Path(path).parent)
+        text = tr("{name} was copied", name=name)
+        if left_out:
+            text = trn(
+                "{name} was copied without {n} entry that may not be brought here: {first}",
+                "{name} was copied without {n} entries that may not be brought here: {first} …",
+                len(left_out),
+                name=name,
+                first=left_out[0],
+            )
+        self._window.toasts.show(
+            text,
+            "warning" if left_out else "success",
             act=tr("Show the folder"),
             run=lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(folder)),
         )

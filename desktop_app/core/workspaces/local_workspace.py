@@ -44,6 +44,8 @@ from .paths import session_dir as own_session_dir
 if TYPE_CHECKING:
     from desktop_app.core.messages import DataBlock, Msg, ToolResultBlock
 
+    from .remote.tree_tar import Moved
+
 AGENTS_FILE = "AGENTS.md"
 AGENTS_BYTES = 32 << 10
 OURS = ("sessions", "data", "skills", ".mcp")
@@ -332,6 +334,24 @@ class LocalWorkspace(OpenedFolder):
             folder = await self._session_folder(session_id)
             await require_inside(self._backend, join(root, "sessions"), root)
             await self._remove(folder)
+
+    async def download(
+        self,
+        folder: str,
+        target: Path,
+        *,
+        verify: bool = True,
+        tell: Callable[[Moved], None] | None = None,
+    ) -> Moved:
+        """Copy a directory of it to ``target``, which must not exist: whole, or not at all. What
+        cannot be (devices, links out of it) is in ``left_out``. WorkspaceError ``file.*``,
+        ``disk.full``. Both ends are on this computer: there is nothing to ``verify``."""
+        from .remote.tree_tar import Moved, counted, pack, unpack
+
+        moved = Moved()
+        async with self._use(), aclosing(pack(Path(folder), Moved(), digests=False)) as tar:
+            await unpack(counted(tar, moved, tell), target, moved, digests=False)
+        return moved
 
     async def what_reset_removes(self) -> list[Removal]:
         """To be shown to the person before ``reset``."""

@@ -5,42 +5,15 @@ One object, made by whoever composes the window; everything slow is a coroutine.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from desktop_app.core.agent.groups import Group
-from desktop_app.core.mcp.manager import McpManager
 from desktop_app.core.models.base import ModelInfo
 from desktop_app.core.workspaces.backend import Backend
 from desktop_app.ui.i18n import tr
-
-
-@dataclass(frozen=True, slots=True)
-class ToolEntry:
-    """A tool as a list shows it. ``group`` is empty for built-in ones, else the MCP server.
-    ``enabled`` False: a person switched it off."""
-
-    name: str
-    description: str
-    tokens: int
-    group: str = ""
-    enabled: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class SkillEntry:
-    """A skill. ``problem`` is a code with parameters when it cannot be loaded, ``warnings`` are
-    codes of what may not be meant; ``folder`` is what it is switched by."""
-
-    name: str
-    description: str
-    tokens: int
-    problem: tuple[str, dict[str, Any]] | None = None
-    folder: str = ""
-    enabled: bool = True
-    warnings: tuple[str, ...] = ()
+from desktop_app.ui.tools.entries import SkillEntry, ToolEntry
+from desktop_app.ui.tools.source import ServerSource
 
 
 def model_label(info: ModelInfo) -> str:
@@ -57,13 +30,10 @@ async def _no_switch(name: str, enabled: bool) -> None:
 
 
 @dataclass(slots=True)
-class ChatSources:
-    """``count`` estimates the tokens of a text (quick, for short texts). ``local`` says that the
-    backend's paths are paths of this computer: then files can be opened and revealed.
-    ``backend`` is None while the workspace is missing; ``missing`` says why, as a code. ``mcp`` are
-    the session's servers, ``groups`` its tool groups, ``tools_off`` names of built-in tools that
-    are switched off; ``writable`` whether it may change anything, ``scopes`` whether declarations
-    can be for one agent or session."""
+class ChatSources(ServerSource):
+    """``local`` says that the backend's paths are paths of this computer: then files can be opened
+    and revealed. ``backend`` is None while the workspace is missing; ``missing`` says why, as a
+    code. ``tools_off`` are names of built-in tools that are switched off."""
 
     workspace_name: str = ""
     workspace_kind: str = "local"
@@ -73,17 +43,11 @@ class ChatSources:
     agent: str = ""
     models: Callable[[], list[ModelInfo]] = list
     current_model: Callable[[], ModelInfo | None] = lambda: None
-    count: Callable[[str], int] | None = None
     tools: Callable[[], Awaitable[list[ToolEntry]]] = _nothing
     skills: Callable[[], Awaitable[list[SkillEntry]]] = _nothing
     set_skill: Callable[[str, bool], Awaitable[None]] = _no_switch
     set_tool: Callable[[str, bool], Awaitable[None]] = _no_switch
     tools_off: Callable[[], Collection[str]] = tuple
-    mcp: McpManager | None = None
-    groups: Callable[[], Sequence[Group]] = tuple
-    trusted: bool = True
-    writable: bool = True
-    scopes: bool = True
 
     def model_label(self, model: str) -> str:
         """A model's name by its id (or its name), with what a person must know of it."""
@@ -96,50 +60,6 @@ class ChatSources:
     def cwd(self) -> str | None:
         """The working folder as a path of this computer; None on remote backends."""
         return self.backend.cwd if self.backend is not None and self.local else None
-
-
-def tool_entries(tools: Iterable[Any], count: Callable[[str], int]) -> list[ToolEntry]:
-    """Entries of tool objects; the tokens are those of the schema that the model sees."""
-    made: list[ToolEntry] = []
-    for tool in tools:
-        schema = {
-            "name": tool.name,
-            "description": tool.description,
-            "parameters": tool.parameters,
-        }
-        tokens = count(json.dumps(schema, ensure_ascii=False))
-        group = str(getattr(tool, "server", "") or "")
-        made.append(ToolEntry(tool.name, tool.description, tokens, group))
-    return made
-
-
-def skill_entries(
-    skills: Iterable[Any], count: Callable[[str], int], off: Collection[str] = ()
-) -> list[SkillEntry]:
-    """Entries of ``core.skills.Skill`` objects; the tokens are those of the line in the prompt.
-    ``off`` are the folders of those that are switched off."""
-    return [
-        SkillEntry(
-            skill.name,
-            skill.description,
-            count(f"- {skill.name}: {skill.description}"),
-            (skill.error, {"name": skill.name, **skill.params}) if skill.error else None,
-            skill.folder,
-            skill.folder not in off,
-            tuple(skill.warnings),
-        )
-        for skill in skills
-    ]
-
-
-def first_sentence(text: str) -> str:
-    """The first sentence of a description, for one line."""
-    text = " ".join(text.split())
-    for end in (". ", "。"):
-        at = text.find(end)
-        if at > 0:
-            return text[: at + 1]
-    return text
 
 
 def example_prompts(names: Sequence[str]) -> list[tuple[str, dict[str, str]]]:

@@ -129,6 +129,8 @@ class Detail(QWidget):
             "overview": lambda: tr("Overview"),
             "files": lambda: tr("Files"),
             "logs": lambda: tr("Logs"),
+            "mcp": lambda: tr("MCP"),
+            "skills": lambda: tr("Skills"),
             "settings": lambda: tr("Settings"),
         }
         if [part.value for part in self.tabs.parts()] == names:

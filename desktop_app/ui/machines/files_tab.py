@@ -1,4 +1,4 @@
-"""The files of a workspace through the backend contract: tree, viewer, upload, download."""
+"""The files of a workspace: tree, viewer; files and whole folders copied either way."""
 
 from __future__ import annotations
 
@@ -9,97 +9,54 @@ from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, Qt, Signal
-from PySide6.QtWidgets import (
-    QFileDialog,
-    QHBoxLayout,
-    QPlainTextEdit,
-    QSplitter,
-    QStackedLayout,
-    QTreeView,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 
 from desktop_app.core.errors import SlipwayError, WorkspaceError
 from desktop_app.core.tasks import Tasks
-from desktop_app.core.workspaces.backend import Backend, FileInfo
+from desktop_app.core.workspaces.local_workspace import LocalWorkspace
+from desktop_app.core.workspaces.remote.tree_tar import Moved
 from desktop_app.core.workspaces.transfer import download, upload
 from desktop_app.ui.bridge import Coalescer, confirm
 from desktop_app.ui.errors import describe
-from desktop_app.ui.files.model import FilesModel, InfoRole, PathRole
-from desktop_app.ui.files.preview import preview_text, read_start
-from desktop_app.ui.i18n import tr
+from desktop_app.ui.files.browser import FileBrowser
+from desktop_app.ui.i18n import tr, trn
 from desktop_app.ui.theme import theme
-from desktop_app.ui.widgets import (
-    Act,
-    Button,
-    ElidedLabel,
-    EmptyState,
-    Label,
-    ProgressLine,
-    RowDelegate,
-    figures,
-)
-from desktop_app.ui.widgets.base import Live
-from desktop_app.ui.widgets.tree import Tree
+from desktop_app.ui.widgets import Act, Button, EmptyState, ProgressLine, figures
 
 log = logging.getLogger(__name__)
 
 
-class FilesTab(Live, QWidget):
-    """``bind`` shows a workspace's folder; None says that its machine must be started first."""
+class FilesTab(QWidget):
+    """``bind`` shows a workspace's folder; None says that its machine must be started first.
+    ``copied(path, left_out)`` a folder or file is on this computer, without what could not be
+    brought."""
 
     startWanted = Signal()
     failed = Signal(object)  # SlipwayError
+    copied = Signal(str, list)
 
     def __init__(self) -> None:
         super().__init__()
-        self._backend: Backend | None = None
-        self._info: FileInfo | None = None
-        self._path = ""
+        self._workspace: LocalWorkspace | None = None
         self._size = 0
         self._tasks = Tasks(self._task_failed)
-        self._copied: Coalescer[int] = Coalescer(self, self._show_copied, 100)
-        self.model = FilesModel(self)
-        self.model.failed.connect(self._listing_failed)
+        self._counts: Coalescer[tuple[int, int]] = Coalescer(self, self._show_copied, 100)
         self._build()
-        self.restyle()
-        self.retranslate()
 
     # -- building --------------------------------------------------------------------------------
 
     def _build(self) -> None:
         px = theme().px
-        self.tree = Tree()
-        self.tree.setModel(self.model)
-        self.tree.setUniformRowHeights(True)
-        self.tree.setItemDelegate(RowDelegate(self.tree, size="tree-session"))
-        self.tree.setIndentation(px(16))
-        self.tree.setEditTriggers(QTreeView.EditTrigger.NoEditTriggers)
-        self.tree.selectionModel().currentChanged.connect(self._choose)
-        self.text = QPlainTextEdit()
-        self.text.setReadOnly(True)
-        self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self.text.setProperty("bare", True)
-        self.text.setProperty("ground", "sunken")
-        self.note = Label("", tone="muted", wrap=True)
-        self.note.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        view = QWidget()
-        self._view = QStackedLayout(view)
-        self._view.addWidget(self.note)
-        self._view.addWidget(self.text)
-        right = QWidget()
-        column = QVBoxLayout(right)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(self._head())
-        column.addWidget(view, 1)
-        split = QSplitter(Qt.Orientation.Horizontal)
-        split.setChildrenCollapsible(False)
-        split.addWidget(self.tree)
-        split.addWidget(right)
-        split.setSizes([px(360), px(800)])
+        self.browser = FileBrowser(Qt.Orientation.Horizontal, "surface")
+        self.model, self.tree, self.text = (
+            *(self.browser.model, self.browser.tree),
+            self.browser.text,
+        )
+        self.browser.split.setSizes([px(360), px(800)])
+        self.browser.chosen.connect(self._chosen)
+        self.browser.unreadable.connect(self._unreadable)
+        self._add_acts()
         self.progress = ProgressLine()
         self.progress.setContentsMargins(px(16), px(4), px(16), px(4))
         self.progress.cancelled.connect(lambda: self._tasks.cancel("copy"))
@@ -108,7 +65,7 @@ class FilesTab(Live, QWidget):
         inner.setContentsMargins(0, 0, 0, 0)
         inner.setSpacing(0)
         inner.addWidget(self.progress)
-        inner.addWidget(split, 1)
+        inner.addWidget(self.browser, 1)
         self.stopped = EmptyState(
             "folder-x",
             lambda: tr("Its files can be seen while it runs"),
@@ -121,99 +78,50 @@ class FilesTab(Live, QWidget):
         outer.addWidget(self._body)
         outer.addWidget(self.stopped)
 
-    def _head(self) -> QHBoxLayout:
+    def _add_acts(self) -> None:
         px = theme().px
-        head = QHBoxLayout()
+        head = self.browser.head
         head.setContentsMargins(px(12), px(6), px(12), px(6))
         head.setSpacing(px(8))
-        self.name = ElidedLabel("", role="strong", mode=Qt.TextElideMode.ElideMiddle)
-        self.size_label = Label("", role="caption", tone="faint")
         self.up = Button(lambda: tr("Upload…"), glyph="upload", small=True)
         self.down = Button(lambda: tr("Download…"), glyph="download", small=True)
         self.again = Button(lambda: tr("Refresh"), glyph="refresh-cw", small=True)
         self.up.clicked.connect(self._choose_upload)
         self.down.clicked.connect(self._choose_download)
         self.again.clicked.connect(self.model.refresh)
-        head.addWidget(self.name, 1)
-        head.addWidget(self.size_label)
         for button in (self.again, self.up, self.down):
             head.addWidget(button)
-        return head
-
-    def restyle(self) -> None:
-        self.text.setFont(theme().font("mono"))
-        self.text.document().setDocumentMargin(theme().px(12))
-
-    def retranslate(self) -> None:
-        self.tree.setAccessibleName(tr("Files of the workspace"))
-        self.text.setAccessibleName(tr("Preview"))
 
     # -- what it shows ---------------------------------------------------------------------------
 
-    def bind(self, backend: Backend | None) -> None:
-        """Show this folder; the same one again changes nothing."""
-        self._body.setVisible(backend is not None)
-        self.stopped.setVisible(backend is None)
-        if backend is self._backend:
+    def bind(self, workspace: LocalWorkspace | None) -> None:
+        """Show its folder; the same one again changes nothing."""
+        self._body.setVisible(workspace is not None)
+        self.stopped.setVisible(workspace is None)
+        if workspace is self._workspace:
             return
-        self._backend, self._info, self._path = backend, None, ""
+        self._workspace = workspace
         self._tasks.cancel("copy")
-        self._say(tr("Choose a file to look into it."))
-        self.name.set_source("")
-        self.size_label.set_source("")
+        self.browser.bind(workspace.get_backend() if workspace is not None else None)
+        self.browser.say(tr("Choose a file to look into it."))
         self.down.setEnabled(False)
-        self.model.set_backend(backend)
 
-    def _choose(self, index: QModelIndex, _old: QModelIndex | None = None) -> None:
-        info: FileInfo | None = index.data(InfoRole) if index.isValid() else None
-        if info is None or self._backend is None:
-            return
-        self._path, self._info = str(index.data(PathRole)), info
-        self.name.set_source(self._path)
-        self.size_label.set_source("" if info.kind == "dir" else figures.size(info.size))
-        self.down.setEnabled(info.kind in ("file", "link"))
-        if info.kind == "dir":
-            self._say(tr("A folder"))
-        elif info.kind == "special":
-            self._say(tr("A special file (device, pipe or socket); it is never opened"))
-        else:
-            self._tasks.replace(self._load(self._backend, info), name="preview")
+    def _chosen(self) -> None:
+        info = self.browser.info
+        self.down.setEnabled(info is not None and info.kind != "special")
 
-    async def _load(self, backend: Backend, info: FileInfo) -> None:
-        try:
-            data = await read_start(backend, self._absolute(backend, self._path), info.size)
-        except SlipwayError as error:
-            words = describe(error.code, error.params)
-            self._say(words.reason or words.title)
-            return
-        text = preview_text(data, info.size)
-        if text is None:
-            self._say(tr("A binary file of {size}", size=figures.size(info.size)))
-        elif not data:
-            self._say(tr("An empty file"))
-        else:
-            self.text.setPlainText(text)
-            self._view.setCurrentWidget(self.text)
-
-    def _say(self, words: str) -> None:
-        self.note.set_source(words)
-        self._view.setCurrentWidget(self.note)
-
-    def _listing_failed(self, _path: str, code: str, params: dict[str, Any]) -> None:
+    def _unreadable(self, code: str, params: dict[str, Any]) -> None:
         words = describe(code, params)
-        self._say(f"{words.title}: {words.reason}" if words.reason else words.title)
-
-    @staticmethod
-    def _absolute(backend: Backend, path: str) -> str:
-        return f"{backend.cwd.rstrip('/')}/{path}"
+        self.browser.say(f"{words.title}: {words.reason}" if words.reason else words.title)
 
     def folder(self) -> str:
         """The folder that is chosen, or that of the chosen file; relative, empty for the top."""
-        if self._info is not None and self._info.kind == "dir":
-            return self._path
-        return posixpath.dirname(self._path)
+        info = self.browser.info
+        if info is not None and info.kind == "dir":
+            return self.browser.path
+        return posixpath.dirname(self.browser.path)
 
-    # -- copying ---------------------------------------------------------------------------------
+    # -- to the workspace ------------------------------------------------------------------------
 
     def _choose_upload(self) -> None:
         dialog = QFileDialog(self.window(), tr("Upload files"))
@@ -224,23 +132,24 @@ class FilesTab(Live, QWidget):
 
     def upload(self, sources: list[Path]) -> None:
         """Copy files of this computer into the chosen folder."""
-        if self._backend is not None:
-            work = self._upload(self._backend, sources, self.folder())
+        if self._workspace is not None:
+            work = self._upload(self._workspace, sources, self.folder())
             self._tasks.replace(self._copying(work), name="copy")
 
-    async def _upload(self, backend: Backend, sources: list[Path], folder: str) -> None:
+    async def _upload(self, workspace: LocalWorkspace, sources: list[Path], folder: str) -> None:
+        backend = workspace.get_backend()
         for source in sources:
-            path = self._absolute(backend, posixpath.join(folder, source.name))
+            path = self.browser.absolute(posixpath.join(folder, source.name))
             self._size = (await asyncio.to_thread(source.stat)).st_size
             name = source.name
             self.progress.begin(lambda name=name: tr("Uploading {name}", name=name))
             try:
-                await upload(backend, source, path, self._copied.push)
+                await upload(backend, source, path, self._count)
             except WorkspaceError as error:
                 if error.code != "file.exists":
                     raise
                 if await self._replace(name):
-                    await upload(backend, source, path, self._copied.push, replace=True)
+                    await upload(backend, source, path, self._count, replace=True)
         self.model.refresh()
 
     async def _replace(self, name: str) -> bool:
@@ -252,23 +161,48 @@ class FilesTab(Live, QWidget):
             danger=True,
         )
 
+    # -- to this computer ------------------------------------------------------------------------
+
     def _choose_download(self) -> None:
         dialog = QFileDialog(self.window(), tr("Save as"))
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.selectFile(posixpath.basename(self._path))
+        dialog.selectFile(posixpath.basename(self.browser.path))
         dialog.fileSelected.connect(lambda path: self.download(Path(path)))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
     def download(self, target: Path) -> None:
-        """Copy the chosen file to this computer."""
-        if self._backend is not None and self._info is not None:
-            self._size = self._info.size
-            name = posixpath.basename(self._path)
-            self.progress.begin(lambda: tr("Downloading {name}", name=name))
-            path = self._absolute(self._backend, self._path)
-            work = download(self._backend, path, target, self._copied.push)
-            self._tasks.replace(self._copying(work), name="copy")
+        """Copy the chosen file or folder to this computer: whole, or not at all. A folder is never
+        put over one that is there."""
+        info, workspace = self.browser.info, self._workspace
+        if workspace is None or info is None:
+            return
+        name = posixpath.basename(self.browser.path)
+        self.progress.begin(lambda: tr("Downloading {name}", name=name))
+        path = self.browser.absolute(self.browser.path)
+        if info.kind == "dir":
+            self._size = 0  # nobody knows before it is over
+            work = self._download_folder(workspace, path, target)
+        else:
+            self._size = info.size
+            work = self._download_file(workspace, path, target)
+        self._tasks.replace(self._copying(work), name="copy")
+
+    async def _download_file(self, workspace: LocalWorkspace, path: str, target: Path) -> None:
+        await download(workspace.get_backend(), path, target, self._count)
+        self.copied.emit(str(target), [])
+
+    async def _download_folder(self, workspace: LocalWorkspace, path: str, target: Path) -> None:
+        def tell(moved: Moved) -> None:
+            self._counts.push((moved.bytes, moved.files))
+
+        moved = await workspace.download(path, target, tell=tell)
+        self.copied.emit(str(target), moved.left_out)
+
+    # -- how far it is ---------------------------------------------------------------------------
+
+    def _count(self, done: int) -> None:
+        self._counts.push((done, 0))
 
     async def _copying(self, work: Coroutine[Any, Any, None]) -> None:
         try:
@@ -276,13 +210,16 @@ class FilesTab(Live, QWidget):
         except SlipwayError as error:
             self.failed.emit(error)
         finally:
-            self._copied.clear()
+            self._counts.clear()
             self.progress.end()
 
-    def _show_copied(self, counts: list[int]) -> None:
-        done = counts[-1]
+    def _show_copied(self, counts: list[tuple[int, int]]) -> None:
+        done, files = counts[-1]
         share = min(1.0, done / self._size) if self._size else None
-        self.progress.set_share(share, figures.size(done))
+        said = figures.size(done)
+        if files:
+            said = trn("{size}, {n} file", "{size}, {n} files", files, size=said)
+        self.progress.set_share(share, said)
 
     def _task_failed(self, name: str, error: BaseException) -> None:
         log.error("%s failed", name, exc_info=error)
@@ -291,4 +228,4 @@ class FilesTab(Live, QWidget):
 
     async def close_tasks(self) -> None:
         await self._tasks.close()
-        await self.model.close_tasks()
+        await self.browser.close_tasks()

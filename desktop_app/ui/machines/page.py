@@ -15,9 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from desktop_app.core.tasks import Tasks
-from desktop_app.core.workspaces.docker.workspace import DockerWorkspace
-from desktop_app.core.workspaces.e2b.workspace import E2BWorkspace
-from desktop_app.core.workspaces.remote.managed import ManagedWorkspace, Progress
+from desktop_app.core.workspaces.remote.managed import Progress
 from desktop_app.ui.bridge import show
 from desktop_app.ui.i18n import tr, trn
 from desktop_app.ui.theme import theme
@@ -39,20 +37,11 @@ from desktop_app.ui.widgets.base import Live, Text, follow
 from . import acts
 from .columns import KIND_ICONS
 from .detail import Detail
-from .files_tab import FilesTab
-from .logs_tab import LogsTab
 from .orphans import OrphansDialog
-from .settings_tab import SettingsTab
 from .status import MachinesStatus
 from .table_view import Table
+from .tabs import DetailTabs
 from .view_model import MachinesViewModel
-
-_TABS = {
-    "local": ["overview", "files"],
-    "docker": ["overview", "files", "logs", "settings"],
-    "e2b": ["overview", "files", "settings"],  # a sandbox has no log of its own
-}
-
 
 _DETAIL = 300  # height of the detail in the drawing
 
@@ -101,14 +90,9 @@ class MachinesPage(Live, QWidget):
         self.table.menuWanted.connect(self._menu)
         self.detail = Detail()
         self.detail.wanted.connect(self._wanted)
-        self.files, self.logs, self.settings = FilesTab(), LogsTab(), SettingsTab()
-        for name, tab in (("files", self.files), ("logs", self.logs), ("settings", self.settings)):
-            self.detail.add_tab(name, tab)
-        self.detail.tabChosen.connect(lambda _tab: self._show_tab())
-        self.files.startWanted.connect(lambda: self._wanted("start"))
-        self.files.failed.connect(self.vm.failed.emit)
-        self.settings.saved.connect(self._save)
-        self.detail.set_tabs(["overview"])
+        self.tabs = DetailTabs(self.detail, self.vm)
+        self.tabs.startWanted.connect(lambda: self._wanted("start"))
+        self.tabs.saved.connect(self._save)
         self.split = QSplitter(Qt.Orientation.Vertical)
         self.split.setHandleWidth(1)
         self.split.setChildrenCollapsible(False)
@@ -300,21 +284,7 @@ class MachinesPage(Live, QWidget):
         machine = getattr(workspace, "machine", None)
         self.detail.show_row(row, machine, busy=self.vm.busy(workspace_id))
         self.detail.overview.show_row(row, self.vm.overview.points(workspace_id))
-        self.detail.set_tabs(_TABS.get(row.kind, ["overview"]))
-        self._show_tab()
-
-    def _show_tab(self) -> None:
-        """What the tab in view needs of the workspace; the others let go of it."""
-        row, tab = self.detail.row, self.detail.tab()
-        workspace = self.vm.service.manager.cached(row.id) if row is not None else None
-        managed = workspace if isinstance(workspace, ManagedWorkspace) else None
-        up = row is not None and row.up
-        if tab == "files":
-            self.files.bind(workspace.get_backend() if workspace is not None and up else None)
-        self.logs.follow(managed if tab == "logs" else None, up=up)
-        ours = isinstance(managed, DockerWorkspace | E2BWorkspace)
-        if tab == "settings" and row is not None and ours:
-            self.settings.show_spec(row.id, managed.spec)
+        self.tabs.show_row(row)
 
     def _save(self, spec: object, rebuild: bool) -> None:
         self._tasks.replace(self._saved(spec, rebuild), name="save settings")
@@ -411,6 +381,5 @@ class MachinesPage(Live, QWidget):
     async def close_tasks(self) -> None:
         self._totals.stop()
         await self._tasks.close()
-        await self.files.close_tasks()
-        await self.logs.close_tasks()
+        await self.tabs.close_tasks()
         await self.vm.close()

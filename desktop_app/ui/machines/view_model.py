@@ -9,14 +9,17 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from desktop_app.core.context.tokens import ClassCounter
 from desktop_app.core.errors import SlipwayError, WorkspaceError
 from desktop_app.core.machines import Loss, Verb
-from desktop_app.core.overview import Overview, OverviewRow
+from desktop_app.core.overview import AGENT, Overview, OverviewRow
 from desktop_app.core.service import Slipway
 from desktop_app.core.tasks import Tasks
 from desktop_app.core.workspaces.e2b.sandbox import Found
-from desktop_app.core.workspaces.remote.managed import Progress
+from desktop_app.core.workspaces.remote.managed import Progress, looking
 from desktop_app.ui.bridge import Coalescer
+from desktop_app.ui.tools.entries import SkillEntry, skill_entries
+from desktop_app.ui.tools.source import ServerSource
 
 from .table_model import TableModel
 
@@ -39,6 +42,7 @@ class MachinesViewModel(QObject):
     removed = Signal(str)
     failed = Signal(object)  # SlipwayError
     rescued = Signal(str, int, object)  # folder, files, bytes
+    copied = Signal(str, list)  # path on this computer, what could not be brought
 
     def __init__(self, service: Slipway, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -46,6 +50,7 @@ class MachinesViewModel(QObject):
         self.overview = Overview(service, service.servers_up)
         self.rows = TableModel(self)
         self.orphans: list[Found] = []
+        self._counter = ClassCounter()
         self.listed = False
         self._busy: dict[str, asyncio.Task[None]] = {}
         self._tasks = Tasks(self._task_failed)
@@ -202,6 +207,40 @@ class MachinesViewModel(QObject):
             return await self.service.machines.loss(workspace_id)
         except SlipwayError:
             return Loss(None)
+
+    # -- what its agents can use -----------------------------------------------------------------
+
+    async def server_source(self, workspace_id: str) -> ServerSource:
+        """Its MCP servers; what is added is everybody's in it. SlipwayError."""
+        workspace = await self.service.workspace(workspace_id)
+        manager = await self.service.servers_of(workspace_id)
+
+        async def after() -> None:
+            await self.service.reload_servers(workspace_id)
+
+        return ServerSource(
+            manager,
+            count=self._count,
+            trusted=workspace.info.trusted,
+            writable=workspace.info.state == "ready",
+            scopes=False,
+            starts=manager.started,
+            after=after,
+        )
+
+    async def skills(self, workspace_id: str) -> list[SkillEntry]:
+        """Those that the agent of new sessions has in it, or could have. SlipwayError."""
+        workspace = await self.service.workspace(workspace_id)
+        with looking():
+            found = await workspace.list_skills(agent_id=AGENT)
+        off = await self.service.skills_off(workspace_id, AGENT)
+        return skill_entries(found, self._count, off)
+
+    async def set_skill(self, workspace_id: str, folder: str, on: bool) -> None:
+        await self.service.set_skill_enabled(workspace_id, AGENT, folder, on)
+
+    def _count(self, text: str) -> int:
+        return round(self._counter.count(text))
 
     # -- sandboxes without an owner --------------------------------------------------------------
 

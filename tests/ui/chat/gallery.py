@@ -28,11 +28,12 @@ from desktop_app.ui import i18n
 from desktop_app.ui.chat.inspector import Inspector
 from desktop_app.ui.chat.page import ChatPage
 from desktop_app.ui.chat.rows_from import Voice
-from desktop_app.ui.chat.sources import ChatSources, SkillEntry, ToolEntry
+from desktop_app.ui.chat.sources import ChatSources
 from desktop_app.ui.chat.status import ChatStatus
 from desktop_app.ui.chat.view_model import ChatViewModel
 from desktop_app.ui.loop import AppEventLoop
 from desktop_app.ui.theme import install
+from desktop_app.ui.tools.entries import SkillEntry, ToolEntry
 from desktop_app.ui.transcript.model import TranscriptModel
 from desktop_app.ui.widgets.card import Line
 from tests.helpers.conversation import (

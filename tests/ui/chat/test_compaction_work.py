@@ -16,8 +16,9 @@ from desktop_app.ui.chat.compaction.detail import DetailDialog
 from desktop_app.ui.chat.compaction.preview import PreviewDialog
 from desktop_app.ui.chat.compaction_work import denied
 from desktop_app.ui.chat.page import ChatPage
-from desktop_app.ui.chat.sources import ChatSources, ToolEntry
+from desktop_app.ui.chat.sources import ChatSources
 from desktop_app.ui.chat.view_model import ChatViewModel
+from desktop_app.ui.tools.entries import ToolEntry
 from desktop_app.ui.transcript.model import TranscriptModel
 from desktop_app.ui.transcript.rows import CompactionRow, ToolRow, UserRow
 from desktop_app.ui.widgets.dialogs import ConfirmDialog, TextPrompt

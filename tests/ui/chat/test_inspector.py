@@ -26,10 +26,11 @@ from desktop_app.ui.chat.gauges import (
 from desktop_app.ui.chat.inspector.context_parts import legend
 from desktop_app.ui.chat.inspector.files_panel import FilesPanel
 from desktop_app.ui.chat.inspector.tools_panel import ToolsPanel
-from desktop_app.ui.chat.sources import ChatSources, SkillEntry, ToolEntry, tool_entries
+from desktop_app.ui.chat.sources import ChatSources
 from desktop_app.ui.chat.summary_text import summary_html
 from desktop_app.ui.files.model import FilesModel
 from desktop_app.ui.files.preview import preview_text
+from desktop_app.ui.tools.entries import SkillEntry, ToolEntry, tool_entries
 from desktop_app.ui.widgets.rows import Role
 from tests.helpers.conversation import breakdown
 
@@ -147,9 +148,9 @@ def test_previews(qtbot: QtBot, run: Any, backend: LocalBackend, tmp_path: Path)
     panel.tree.setCurrentIndex(panel.model.index(1, 0))
     qtbot.waitUntil(lambda: panel.text.toPlainText() == "words of A.md")
     panel.tree.setCurrentIndex(panel.model.index(3, 0))
-    qtbot.waitUntil(lambda: panel.note.text() == "A binary file of 3 B")
+    qtbot.waitUntil(lambda: panel.browser.note.text() == "A binary file of 3 B")
     panel.tree.setCurrentIndex(panel.model.index(4, 0))
-    qtbot.waitUntil(lambda: panel.note.text() == "An empty file")
+    qtbot.waitUntil(lambda: panel.browser.note.text() == "An empty file")
     run(panel.close_tasks())
 
 

@@ -16,8 +16,9 @@ from desktop_app.ui.chat.inspector.xray import Xray
 from desktop_app.ui.chat.inspector.xray_nodes import SHOWN, tiles, tree
 from desktop_app.ui.chat.inspector.xray_words import node_name
 from desktop_app.ui.chat.item_words import item_name
-from desktop_app.ui.chat.sources import ChatSources, SkillEntry
+from desktop_app.ui.chat.sources import ChatSources
 from desktop_app.ui.chat.view_model import ChatViewModel
+from desktop_app.ui.tools.entries import SkillEntry
 from desktop_app.ui.transcript.model import TranscriptModel
 from desktop_app.ui.widgets.tiles import REST
 from tests.helpers.conversation import FakeConversation, breakdown, item

@@ -9,8 +9,10 @@ from typing import Any
 
 from PySide6.QtCore import QModelIndex
 
+from desktop_app.core.mcp.spec import ServerSpec
 from desktop_app.core.service import Slipway
 from desktop_app.core.workspaces.docker.spec import DockerSpec
+from desktop_app.core.workspaces.mcp_write import NewServer
 from desktop_app.ui.machines.docker_form import DockerForm
 from desktop_app.ui.machines.page import MachinesPage
 from desktop_app.ui.widgets import ConfirmDialog
@@ -47,7 +49,7 @@ def test_files_are_looked_into_uploaded_and_downloaded(
     start(qtbot, page)
     qtbot.waitUntil(lambda: page.detail.row is not None)
     page.detail.show_tab("files")
-    tab = page.files
+    tab = page.tabs.files
     pick(qtbot, tab, "notes.md")
     qtbot.waitUntil(lambda: "harbour" in tab.text.toPlainText())
     target = tmp_path / "copy.md"
@@ -73,6 +75,75 @@ def test_files_are_looked_into_uploaded_and_downloaded(
     qtbot.waitUntil(lambda: (place / "notes.md").read_text() == "other words")
 
 
+def test_a_folder_is_downloaded_whole_and_never_over_another(
+    qtbot: Any,
+    page: MachinesPage,  # noqa: F811
+    service: Slipway,
+    run: Run,
+    tmp_path: Path,
+) -> None:
+    place = tmp_path / "ws"
+    (place / "notes" / "deep").mkdir(parents=True)
+    (place / "notes" / "plan.md").write_text("the plan")
+    (place / "notes" / "deep" / "data.bin").write_bytes(bytes(range(256)) * 64)
+    run(service.add_folder(str(place), trusted=True))
+    start(qtbot, page)
+    qtbot.waitUntil(lambda: page.detail.row is not None)
+    page.detail.show_tab("files")
+    tab = page.tabs.files
+    pick(qtbot, tab, "notes")
+    assert tab.down.isEnabled()
+    target = tmp_path / "out"
+    with qtbot.waitSignal(page.vm.copied, timeout=20_000) as told:
+        tab.download(target)
+    assert told.args == [str(target), []]
+    assert (target / "plan.md").read_text() == "the plan"
+    assert (target / "deep" / "data.bin").read_bytes() == bytes(range(256)) * 64
+    (target / "plan.md").write_text("mine now")
+    with qtbot.waitSignal(page.vm.failed, timeout=20_000) as failed:
+        tab.download(target)
+    assert failed.args[0].code == "file.exists"
+    assert (target / "plan.md").read_text() == "mine now"
+
+
+def test_servers_and_skills_of_a_workspace_are_seen_and_switched_without_a_session(
+    qtbot: Any,
+    page: MachinesPage,  # noqa: F811
+    service: Slipway,
+    run: Run,
+    tmp_path: Path,
+) -> None:
+    place = tmp_path / "ws"
+    place.mkdir()
+    info = run(service.add_folder(str(place), trusted=True))
+    workspace = run(service.workspace(info.id))
+    source = Path(workspace.info.root) / "skills" / "default" / "report"
+    source.mkdir(parents=True)
+    (source / "SKILL.md").write_text("---\nname: report\ndescription: Weekly.\n---\nDo it.\n")
+    run(workspace.mcp_writer().add(("", ""), NewServer("clock", ("clock-server",))))
+    run(workspace.refresh())
+    start(qtbot, page)
+    qtbot.waitUntil(lambda: page.detail.row is not None)
+    page.detail.show_tab("skills")
+    skills = page.tabs.skills.panel
+    qtbot.waitUntil(lambda: skills.model.rowCount() == 1)
+    skills.view.setCurrentIndex(skills.model.index(0, 0))
+    assert skills.switch.isChecked()
+    click(skills.switch)
+    qtbot.waitUntil(lambda: (one := skills.current()) is not None and not one.enabled)
+    assert run(service.skills_off(info.id, "default")) == ["report"]
+    page.detail.show_tab("mcp")
+    servers = page.tabs.servers.panel
+    qtbot.waitUntil(lambda: len(servers.cards) == 1)
+    (view,) = servers.servers
+    assert (view.name, view.state) == ("clock", "off"), "looking starts nothing"
+    servers.cards[0].enabled.emit("clock", False)
+    qtbot.waitUntil(lambda: not servers.servers[0].enabled)
+    (declared,) = run(workspace.mcp_file()).all()
+    assert declared.name == "clock"
+    assert not ServerSpec.of(declared).enabled
+
+
 def test_a_docker_container_shows_files_log_and_settings(
     qtbot: Any,
     page: MachinesPage,  # noqa: F811
@@ -85,29 +156,35 @@ def test_a_docker_container_shows_files_log_and_settings(
     start(qtbot, page)
     qtbot.waitUntil(lambda: page.detail.row is not None)
     page.detail.show_tab("files")
-    assert page.files.stopped.isVisible(), "looking starts nothing"
-    page.files.stopped.action.emit("start")
-    qtbot.waitUntil(lambda: page.files.tree.isVisible(), timeout=60_000)
+    assert page.tabs.files.stopped.isVisible(), "looking starts nothing"
+    page.tabs.files.stopped.action.emit("start")
+    qtbot.waitUntil(lambda: page.tabs.files.tree.isVisible(), timeout=60_000)
     source = tmp_path / "data.csv"
     source.write_bytes(b"a,b\n1,2\n" * 200_000)
-    page.files.upload([source])
-    qtbot.waitUntil(lambda: "data.csv" in names(page.files), timeout=20_000)
-    pick(qtbot, page.files, "data.csv")
-    qtbot.waitUntil(lambda: page.files.text.toPlainText().startswith("a,b"), timeout=10_000)
+    page.tabs.files.upload([source])
+    qtbot.waitUntil(lambda: "data.csv" in names(page.tabs.files), timeout=20_000)
+    pick(qtbot, page.tabs.files, "data.csv")
+    qtbot.waitUntil(lambda: page.tabs.files.text.toPlainText().startswith("a,b"), timeout=10_000)
     target = tmp_path / "back.csv"
-    page.files.download(target)
+    page.tabs.files.download(target)
     qtbot.waitUntil(lambda: target.exists(), timeout=20_000)
     assert target.read_bytes() == source.read_bytes()
+    run(cached(service, info.id).get_backend().write("notes/plan.md", b"the plan"))
+    page.tabs.files.model.refresh()
+    pick(qtbot, page.tabs.files, "notes")
+    page.tabs.files.download(tmp_path / "notes")
+    plan = tmp_path / "notes" / "plan.md"
+    qtbot.waitUntil(lambda: plan.exists() and plan.read_text() == "the plan", timeout=20_000)
     (container,) = _containers(info.id)
     page.detail.show_tab("logs")
     say = "echo the pump is on > /proc/1/fd/1"
     subprocess.run(["docker", "exec", container, "sh", "-c", say], check=True, timeout=30)
-    qtbot.waitUntil(lambda: "the pump is on" in page.logs.text.toPlainText(), timeout=15_000)
+    qtbot.waitUntil(lambda: "the pump is on" in page.tabs.logs.text.toPlainText(), timeout=15_000)
     page.detail.show_tab("settings")
-    form = page.settings.form
+    form = page.tabs.settings.form
     assert isinstance(form, DockerForm)
     form.memory.set_value("1024")
-    click(page.settings.rebuild)
+    click(page.tabs.settings.rebuild)
     dialog = dialog_of(qtbot, ConfirmDialog)
     assert "files that are only in it" in words(dialog)
     click(dialog.go)
@@ -117,6 +194,10 @@ def test_a_docker_container_shows_files_log_and_settings(
     qtbot.waitUntil(lambda: not page.vm.busy(info.id), timeout=30_000)
     kept = run(service.db.workspace(info.id)).config["docker"]
     assert kept["memory"] == 1024
+
+
+def cached(service: Slipway, workspace_id: str) -> Any:
+    return service.manager.cached(workspace_id)
 
 
 def _containers(workspace_id: str) -> list[str]:

@@ -24,7 +24,7 @@ from desktop_app.core.workspaces.opened_folder import State
 
 from .backend import RemoteBackend
 from .channel import Channel
-from .tree_tar import Digests, Moved, pack, unpack
+from .tree_tar import Digests, Moved, counted, pack, unpack
 
 log = logging.getLogger(__name__)
 
@@ -167,7 +167,7 @@ class ManagedWorkspace(LocalWorkspace):
         moved = Moved()
         await self._remote.mkdir(folder)
         async with aclosing(pack(source, moved, digests=verify, owner=await self._owner())) as tar:
-            await self._send(self._remote.path(folder), _counted(tar, moved, tell))
+            await self._send(self._remote.path(folder), counted(tar, moved, tell))
         if verify:
             there = await self._remote.digests(f"{self._remote.path(folder)}/{source.name}")
             _compare(moved.digests, there, str(source))
@@ -183,7 +183,7 @@ class ManagedWorkspace(LocalWorkspace):
         moved = Moved()
         path = self._remote.path(folder)
         async with aclosing(self._fetch(path)) as tar:
-            await unpack(_counted(tar, moved, tell), target, moved, digests=verify)
+            await unpack(counted(tar, moved, tell), target, moved, digests=verify)
         if verify:
             there = await self._remote.digests(path)
             _compare(there, moved.digests, folder)
@@ -336,15 +336,6 @@ class ManagedWorkspace(LocalWorkspace):
             if _only_looking.get():
                 raise WorkspaceError("workspace.asleep", retryable=True, name=self._name)
             await self.start()
-
-
-async def _counted(
-    pieces: AsyncGenerator[bytes], moved: Moved, tell: Tally | None
-) -> AsyncGenerator[bytes]:
-    async for piece in pieces:
-        if tell is not None:
-            tell(moved)
-        yield piece
 
 
 def _compare(sent: Digests, there: Digests, where: str) -> None:

@@ -43,6 +43,16 @@ class Moved:
 Tell = Callable[[Moved], None]
 
 
+async def counted(
+    pieces: AsyncIterator[bytes], moved: Moved, tell: Tell | None
+) -> AsyncGenerator[bytes]:
+    """The same pieces; ``tell`` hears of ``moved`` with each."""
+    async for piece in pieces:
+        if tell is not None:
+            tell(moved)
+        yield piece
+
+
 class _Pipe:
     """Pieces from a thread to the loop or back, bounded."""
 

@@ -12,16 +12,17 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 from desktop_app.core.errors import SlipwayError
 from desktop_app.core.tasks import Tasks
 from desktop_app.ui.chat import figures
-from desktop_app.ui.chat.sources import ChatSources, SkillEntry, ToolEntry
+from desktop_app.ui.chat.sources import ChatSources
 from desktop_app.ui.errors import describe
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
+from desktop_app.ui.tools.entries import SkillEntry, ToolEntry
+from desktop_app.ui.tools.mcp_panel import McpPanel
+from desktop_app.ui.tools.skills_panel import SkillsPanel
 from desktop_app.ui.widgets.base import Live
 from desktop_app.ui.widgets.labels import Label
 from desktop_app.ui.widgets.toggles import SegmentedControl
 
-from .mcp_panel import McpPanel
-from .skills_panel import SkillsPanel
 from .tool_list import ToolList
 
 log = logging.getLogger(__name__)

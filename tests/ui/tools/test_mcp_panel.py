@@ -23,10 +23,10 @@ from desktop_app.core.mcp.manager import McpManager
 from desktop_app.core.mcp.runner import Runner
 from desktop_app.core.workspaces.local_workspace import LocalWorkspace
 from desktop_app.ui import i18n
-from desktop_app.ui.chat.inspector.add_server import AddServerDialog
-from desktop_app.ui.chat.inspector.mcp_panel import McpPanel
-from desktop_app.ui.chat.inspector.server_card import ServerCard
 from desktop_app.ui.chat.sources import ChatSources
+from desktop_app.ui.tools.add_server import AddServerDialog
+from desktop_app.ui.tools.mcp_panel import McpPanel
+from desktop_app.ui.tools.server_card import ServerCard
 from desktop_app.ui.widgets import ConfirmDialog
 from tests.helpers.mcp import QUICK, command, declare, entry, free_port
 

@@ -1,4 +1,4 @@
-"""The MCP servers of the session: how each is, its tools with switches, adding and removing."""
+"""The MCP servers of a session or a workspace: how each is, its tools, adding and removing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from desktop_app.core.mcp.oauth import SignIn
 from desktop_app.core.mcp.tools import usable_schema
 from desktop_app.core.tasks import Tasks
 from desktop_app.ui.bridge import confirm, show
-from desktop_app.ui.chat.sources import ChatSources
 from desktop_app.ui.errors import describe
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
@@ -27,6 +26,7 @@ from desktop_app.ui.widgets.labels import Label
 
 from .add_server import AddServerDialog
 from .server_card import ServerCard
+from .source import ServerSource
 
 log = logging.getLogger(__name__)
 QUIET_MS = 60  # changes that come together are shown together
@@ -40,7 +40,7 @@ class McpPanel(Live, QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._sources = ChatSources()
+        self._sources = ServerSource()
         self._unlisten: Callable[[], None] | None = None
         self._counted: dict[str, tuple[object, int]] = {}
         self._tasks = Tasks(self._failed)
@@ -87,7 +87,7 @@ class McpPanel(Live, QWidget):
     def manager(self) -> McpManager | None:
         return self._sources.mcp
 
-    def bind(self, sources: ChatSources) -> None:
+    def bind(self, sources: ServerSource) -> None:
         """Show another session's servers."""
         if self._unlisten is not None:
             self._unlisten()
@@ -176,6 +176,7 @@ class McpPanel(Live, QWidget):
         try:
             await change(manager)
             self.error.set_source("")
+            await self._sources.after()
         except SlipwayError as error:
             words = describe(error.code, error.params)
             self.error.set_source(" ".join(w for w in (words.title, words.reason, words.fix) if w))
@@ -228,7 +229,8 @@ class McpPanel(Live, QWidget):
 
             async def add(manager: McpManager) -> None:
                 await manager.add(server, scope)
-                await manager.start()
+                if self._sources.starts:
+                    await manager.start()
 
             await self._changing(manager, add)
 

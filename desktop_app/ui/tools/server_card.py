@@ -8,10 +8,10 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from desktop_app.core.mcp.manager import ServerView, ToolView
-from desktop_app.ui.chat import figures
-from desktop_app.ui.chat.foreign import visible
+from desktop_app.ui.files.visible import visible
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
+from desktop_app.ui.widgets import figures
 from desktop_app.ui.widgets.badge import StateGlyph
 from desktop_app.ui.widgets.buttons import Button
 from desktop_app.ui.widgets.card import Card

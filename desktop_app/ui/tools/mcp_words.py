@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from desktop_app.core.mcp.manager import ServerView
-from desktop_app.ui.chat.foreign import visible
 from desktop_app.ui.errors import Words, describe
+from desktop_app.ui.files.visible import visible
 from desktop_app.ui.i18n import tr, trn
 from desktop_app.ui.widgets.badge import StateName
 

@@ -1,0 +1,138 @@
+"""A list of what an agent can use, and the chosen one with its switch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Generic, TypeVar
+
+from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtGui import QStandardItem, QStandardItemModel
+from PySide6.QtWidgets import QBoxLayout, QListView, QVBoxLayout, QWidget
+
+from desktop_app.ui.theme import theme
+from desktop_app.ui.widgets.base import Live, Text, say
+from desktop_app.ui.widgets.card import EmptyState, Line
+from desktop_app.ui.widgets.labels import Label
+from desktop_app.ui.widgets.rows import RowDelegate
+from desktop_app.ui.widgets.toggles import Switch
+
+Entry = TypeVar("Entry")
+
+
+class EntryList(Live, QWidget, Generic[Entry]):
+    """``switched(key, on)``. A subclass says what a row shows (``item``), by what an entry is known
+    (``key``) and what is told of the chosen one (``describe``: ``name``, ``text``, ``notes``).
+    ``wide``: the chosen one beside the list, and one always is."""
+
+    switched = Signal(str, bool)
+
+    def __init__(
+        self,
+        glyph: str,
+        title: Text,
+        none: Text,
+        why: Text,
+        switch: Text,
+        parent: QWidget | None = None,
+        *,
+        wide: bool = False,
+    ) -> None:
+        super().__init__(parent)
+        self._title, self._wide = title, wide
+        self._entries: list[Entry] = []
+        self.model = QStandardItemModel(self)
+        self.view = QListView()
+        self.view.setItemDelegate(RowDelegate(self.view, two_line=True))
+        ground = "surface" if wide else "bg"
+        self.view.setProperty("ground", ground)
+        self.view.viewport().setProperty("ground", ground)
+        self.view.setMouseTracking(True)
+        self.view.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
+        self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.view.setModel(self.model)
+        self.view.selectionModel().currentChanged.connect(lambda now, _old: self._chosen(now))
+        self.empty = EmptyState(glyph, none, why)
+        self.name = Label("", role="semibold", wrap=True, select=True)
+        self.text = Label("", role="small", wrap=True, select=True)
+        self.notes = Label("", role="small", tone="warning", wrap=True, select=True)
+        self.switch = Switch(switch)
+        self.switch.clicked.connect(self._switch)
+        self.detail = self._build_detail(wide)
+        way = QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
+        row = QBoxLayout(way, self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self.view, 1)
+        row.addWidget(self.empty, 1)
+        row.addWidget(self.detail, 1 if wide else 0)
+        self.retranslate()
+
+    def _build_detail(self, wide: bool) -> QWidget:
+        px = theme().px
+        detail = QWidget()
+        way = QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
+        inner = QBoxLayout(way, detail)
+        inner.setContentsMargins(0, 0, 0, 0)
+        inner.setSpacing(0)
+        inner.addWidget(Line(vertical=wide))
+        body = QVBoxLayout()
+        body.setContentsMargins(px(16), px(10), px(14), px(12))
+        body.setSpacing(px(6))
+        for widget in (self.name, self.text, self.notes, self.switch):
+            body.addWidget(widget)
+        if wide:
+            body.addStretch(1)
+        inner.addLayout(body, 1)
+        return detail
+
+    # -- what a subclass says --------------------------------------------------------------------
+
+    def item(self, entry: Entry) -> QStandardItem:
+        raise NotImplementedError
+
+    def key(self, entry: Entry) -> str:
+        raise NotImplementedError
+
+    def describe(self, entry: Entry) -> None:
+        raise NotImplementedError
+
+    # -- what it shows ---------------------------------------------------------------------------
+
+    def show_entries(self, entries: Sequence[Entry]) -> None:
+        """These; the one that was chosen stays it."""
+        self._entries = list(entries)
+        self.retranslate()
+        if self._wide and self._entries and self.current() is None:
+            self.view.setCurrentIndex(self.model.index(0, 0))
+
+    def retranslate(self) -> None:
+        self.view.setAccessibleName(say(self._title))
+        chosen = self.current()
+        self.model.clear()
+        self.view.setVisible(bool(self._entries))
+        self.empty.setVisible(not self._entries)
+        self.empty.text.retranslate()
+        for place, entry in enumerate(self._entries):
+            self.model.appendRow(self.item(entry))
+            if chosen is not None and self.key(entry) == self.key(chosen):
+                self.view.setCurrentIndex(self.model.index(place, 0))
+        self._chosen(self.view.currentIndex())
+
+    def current(self) -> Entry | None:
+        return self._at(self.view.currentIndex())
+
+    def _at(self, index: QModelIndex) -> Entry | None:
+        row = index.row()
+        return self._entries[row] if 0 <= row < len(self._entries) else None
+
+    def _chosen(self, index: QModelIndex) -> None:
+        entry = self._at(index)
+        self.detail.setVisible(entry is not None)
+        if entry is not None:
+            self.describe(entry)
+            self.notes.setVisible(bool(self.notes.text()))
+            self.text.setVisible(bool(self.text.text()))
+
+    def _switch(self, on: bool) -> None:
+        if (entry := self.current()) is not None:
+            self.switched.emit(self.key(entry), on)
