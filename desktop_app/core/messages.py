@@ -13,7 +13,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    TypeAdapter,
+    model_validator,
+)
 
 from .ids import new_id, now_iso
 
@@ -156,6 +164,7 @@ Block = Annotated[
     | Annotated[UnknownBlock, Tag("unknown")],
     Discriminator(_kind),
 ]
+BLOCKS: TypeAdapter[list[Block]] = TypeAdapter(list[Block], config=ConfigDict(defer_build=True))
 AnyBlock = (
     TextBlock
     | ThinkingBlock

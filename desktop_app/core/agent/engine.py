@@ -12,6 +12,7 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable
+from operator import is_
 from typing import Any
 
 from desktop_app.core.context.accounting import Accounting
@@ -69,6 +70,7 @@ class ContextEngine:
         self._system = prompt
         self._agent_id = agent_id
         self._builder = PromptBuilder()
+        self._built: tuple[tuple[object, ...], Prompt] | None = None
         self._ratios = ratios or Ratios()
         self._policy = policy
         # By model: the window that its provider's error named, and the longest answer.
@@ -78,6 +80,7 @@ class ContextEngine:
         self._resume: Counted | None = None
         self.resume()
         self._accounts: dict[tuple[object, ...], Accounting] = {}
+        self._present: tuple[tuple[object, ...], Accounting] | None = None
         self.envelope = Envelope()
         self._sent: Prompt | None = None
         self._sent_upper = math.inf  # of the call whose answer is acted on next
@@ -116,14 +119,19 @@ class ContextEngine:
             self._system,
             self._instructions,
             self.skills.prompt(),
-            tuple(self._toolbox.schemas()),
+            self._toolbox.groups.schemas(),
             self._toolbox.groups.servers(),
         )
         if envelope != self.envelope:
             self.envelope = envelope
 
     def prompt(self) -> Prompt:
-        return self._builder.build(self.envelope, self.log.now.state)
+        """The input as things are. Asked for often between two records, and built once."""
+        now = self.log.now
+        made_of = (self.envelope, now.state, now.head)
+        if self._built is None or not all(map(is_, made_of, self._built[0])):
+            self._built = made_of, self._builder.build(self.envelope, now.state)
+        return self._built[1]
 
     async def request(self) -> ModelRequest:
         """The next call. ContextError ``context.over_window`` when it would not fit."""
@@ -151,7 +159,12 @@ class ContextEngine:
     def account(self) -> Accounting:
         """The account with the model that answers now. Another one when the person corrects its
         window or marks, or when its own tokenizer has been loaded."""
-        info, marks, counter = self.model.info, self._policy().marks, counter_of(self.model.info)
+        info, marks = self.model.info, self._policy().marks
+        counter = counter_of(info)
+        if self._present is not None:
+            known, account = self._present
+            if known[0] is info and known[1] == marks and known[2] is counter:
+                return account
         mark = (info.id, info.window, info.max_output, marks, counter.name)
         account = self._accounts.get(mark)
         if account is None:
@@ -163,6 +176,7 @@ class ContextEngine:
                 counter=counter,
                 calls=self._calls,
             )
+        self._present = (info, marks, counter), account
         return account
 
     async def breakdown(self) -> Breakdown:
@@ -258,18 +272,20 @@ class ContextEngine:
     async def bound(self, text: str, allowance: Allowance) -> Bounded:
         """A result within what is left for it; long ones are counted and cut in a thread."""
         account = self.account()
-        counter = account.pricer.texts.counter
+        texts = account.pricer.texts
 
         def count(piece: str) -> int:
-            return int(account.upper(counter.count(piece))) + 1
+            return int(account.upper(texts.counter.count(piece))) + 1
 
         def bounded(most: int) -> Bounded:
             return bound(text, max_tokens=max(FEWEST, most - NOTE), count=count)
 
         if len(text) < SHORT:
-            most = allowance.take(count(text))
+            most = allowance.take(int(account.upper(texts.count(text))) + 1)
             return bound(text, max_chars=SHORT) if most is None else bounded(most)
-        most = allowance.take(await asyncio.to_thread(count, text))
+        raw = await asyncio.to_thread(texts.counter.count, text)
+        most = allowance.take(int(account.upper(raw)) + 1)
         if most is None:
+            texts.keep(text, raw)  # the prompt that it will be in asks for it again
             return await asyncio.to_thread(bound, text, max_chars=len(text) + 1)
         return await asyncio.to_thread(bounded, most)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, cast
 
 from desktop_app.core import events as ev
 from desktop_app.core.context.ingest import Allowance
-from desktop_app.core.messages import TextBlock, ToolCallBlock, ToolResultBlock
+from desktop_app.core.messages import (
+    DataBlock,
+    TextBlock,
+    ToolCallBlock,
+    ToolResultBlock,
+    ToolResultState,
+)
 from desktop_app.core.sessions.base import NewRecord, OpState, OpUpdate
 from desktop_app.core.tools.base import ToolOutcome
 from desktop_app.core.workspaces.outbox import Staged
@@ -117,9 +122,9 @@ class Executor:
                 "read": _read_versions(outcome),
             }
             if (groups := ours(outcome).get("groups")) is not None:
-                body["groups"] = groups
+                body["groups"] = plain(groups)
             if (commands := ours(outcome).get("commands")) is not None:
-                body["commands"] = commands
+                body["commands"] = plain(commands)
             records.append(NewRecord("tool.result", body))
             after = self._tasks()
             if before is not None and after != before:
@@ -140,19 +145,11 @@ class Executor:
         part = {**ours(outcome), "op_id": plan.op_id}
         if path is not None:
             part |= {"offload": path, "whole_bytes": size}
-        return ToolResultBlock.model_validate(
-            {
-                "id": plan.call.id,
-                "name": plan.call.name,
-                "type": "tool_result",
-                "state": outcome.state,
-                "op_id": plan.op_id,
-                "output": [
-                    TextBlock(text=text).model_dump(),
-                    *(block.model_dump() for block in outcome.data),
-                ],
-                "metadata": {**outcome.metadata, "slipway": part},
-            }
+        return _result(
+            plan.call,
+            outcome.state,
+            [TextBlock(text=text), *outcome.data],
+            plain({**outcome.metadata, "slipway": part}),
         )
 
     async def answer(self, reply_id: str, call: ToolCallBlock, outcome: ToolOutcome) -> None:
@@ -211,16 +208,20 @@ def open_text(started: bool, effect: str) -> str:
 
 def result_block(call: ToolCallBlock, text: str, state: str) -> ToolResultBlock:
     """A result of ours for a call that gave none."""
-    return ToolResultBlock.model_validate(
-        {
-            "id": call.id,
-            "name": call.name,
-            "type": "tool_result",
-            "state": state,
-            "op_id": op_of(call),
-            "output": [TextBlock(text=text).model_dump()],
-            "metadata": {"slipway": {"op_id": op_of(call)}},
-        }
+    return _result(call, state, [TextBlock(text=text)], {"slipway": {"op_id": op_of(call)}})
+
+
+def _result(
+    call: ToolCallBlock, state: str, output: list[TextBlock | DataBlock], metadata: dict[str, Any]
+) -> ToolResultBlock:
+    extra: dict[str, Any] = {"op_id": op_of(call)}  # of ours, beside what the model declares
+    return ToolResultBlock(
+        id=call.id,
+        name=call.name,
+        state=cast(ToolResultState, state),
+        output=output,
+        metadata=metadata,
+        **extra,
     )
 
 
@@ -241,4 +242,13 @@ def ours(outcome: ToolOutcome) -> dict[str, Any]:
 
 def _read_versions(outcome: ToolOutcome) -> dict[str, str]:
     read = ours(outcome).get("read")
-    return json.loads(json.dumps(read)) if isinstance(read, dict) else {}
+    return cast(dict[str, str], plain(read)) if isinstance(read, dict) else {}
+
+
+def plain(value: Any) -> Any:
+    """``value`` as JSON gives it back: lists for tuples, texts for keys."""
+    if isinstance(value, dict):
+        return {str(k): plain(v) for k, v in cast("dict[Any, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [plain(v) for v in cast("list[Any]", value)]
+    return value

@@ -16,6 +16,7 @@ from desktop_app.core.context.figures import HISTORY
 from desktop_app.core.context.guards import Guards
 from desktop_app.core.context.types import CompactionRecord
 from desktop_app.core.messages import (
+    BLOCKS,
     AnyBlock,
     Msg,
     ToolCallBlock,
@@ -127,12 +128,13 @@ class Folder:
             self.apply(record)
         return self.now
 
-    def apply(self, record: Record) -> None:
-        """Apply one record; an unknown kind changes nothing but the head."""
+    def apply(self, record: Record, body: dict[str, Any] | None = None) -> None:
+        """Apply one record; an unknown kind changes nothing but the head. ``body`` is what the
+        record was written from, where nobody else holds it and JSON gives back the same."""
         self.now.head = record.seq
         handler = _HANDLERS.get(record.kind)
         if handler is not None:
-            handler(self.now, record.body())
+            handler(self.now, record.body() if body is None else body)
         self.now.last_us = record.ts_us
 
 
@@ -173,14 +175,11 @@ def _request(now: Folded, body: dict[str, Any]) -> None:
 def _assistant(now: Folded, body: dict[str, Any]) -> None:
     usage = body.get("usage")
     add_cost(now, body.get("cost"))
-    msg = Msg.model_validate(
-        {"name": body.get("name") or "assistant", "role": "assistant", "content": body["blocks"]}
-    )
     append_blocks(
         now.state,
         str(body["reply_id"]),
-        msg.name,
-        msg.content,
+        str(body.get("name") or "assistant"),
+        BLOCKS.validate_python(body["blocks"]),
         Usage.model_validate(usage) if usage else None,
     )
     _commands_told(now, body)

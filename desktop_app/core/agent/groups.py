@@ -17,6 +17,7 @@ from desktop_app.core.context.build import slipway
 from desktop_app.core.errors import ToolFailure
 from desktop_app.core.events import Effect
 from desktop_app.core.mcp.tools import McpTool
+from desktop_app.core.models.base import ToolSchema
 from desktop_app.core.state import AgentState
 from desktop_app.core.tools.base import ExternalTool, Tool, ToolContext, ToolOutcome, Verdict
 
@@ -50,8 +51,10 @@ class ToolGroups:
         self._mcp = mcp
         self._active = active
         self._off = off
-        self._key: tuple[Any, ...] = ()
+        self._key: tuple[Any, ...] | None = None
         self._offered: dict[str, AnyTool] = {}
+        self._schemas: tuple[ToolSchema, ...] = ()
+        self._servers: dict[str, str] = {}
         self._groups: tuple[Group, ...] = ()
 
     def tools(self) -> dict[str, AnyTool]:
@@ -64,10 +67,15 @@ class ToolGroups:
         self._refresh()
         return self._groups
 
+    def schemas(self) -> tuple[ToolSchema, ...]:
+        """The offered tools as the model sees them; the same object while they are the same."""
+        self._refresh()
+        return self._schemas
+
     def servers(self) -> dict[str, str]:
-        """The server of each offered tool that has one."""
-        tools = self.tools().values()
-        return {t.name: t.server for t in tools if isinstance(t, McpTool)}
+        """The server of each offered tool that has one; the same object while they are the same."""
+        self._refresh()
+        return self._servers
 
     def is_off(self, name: str) -> bool:
         """Whether the person switched the built-in tool ``name`` off."""
@@ -81,9 +89,8 @@ class ToolGroups:
         return None
 
     def _refresh(self) -> None:
-        mcp, active, off = tuple(self._mcp()), tuple(self._active()), frozenset(self._off())
-        key = (*map(id, mcp), active, off)
-        if self._groups and key == self._key:
+        mcp, active, off = key = (tuple(self._mcp()), tuple(self._active()), tuple(self._off()))
+        if key == self._key:
             return
         self._key = key
         builtin = tuple(t for t in self._builtin if t.name not in off)
@@ -98,6 +105,9 @@ class ToolGroups:
             basic = (*builtin, ResetTools(others))
             self._groups = (Group(BASIC, basic, True), *others)
         self._offered = {t.name: t for g in self._groups if g.active for t in g.tools}
+        offered = self._offered.values()
+        self._schemas = tuple(ToolSchema(t.name, t.description, t.parameters) for t in offered)
+        self._servers = {t.name: t.server for t in offered if isinstance(t, McpTool)}
 
 
 def off_tools(state: AgentState) -> list[str]:

@@ -15,6 +15,8 @@ from .fold import Folded, Folder
 
 logger = logging.getLogger(__name__)
 SNAPSHOT_PAGE = 2000
+# Of every step, and made of nothing but what JSON gives back as it was: not parsed again.
+_PLAIN = frozenset({"model.request", "assistant.message", "tool.result"})
 
 
 class SessionLog:
@@ -95,8 +97,8 @@ class SessionLog:
             if keep and error.retryable:
                 self._unsaved.append((tuple(records), tuple(ops)))
             raise
-        for record in written:
-            self._folder.apply(record)
+        for record, new in zip(written, records, strict=True):
+            self._folder.apply(record, new.body if record.kind in _PLAIN else None)
         if written:
             for told in self.written:
                 told(written)

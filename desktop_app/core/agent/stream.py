@@ -3,11 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 from desktop_app.core.errors import SessionError
 from desktop_app.core.events import Event
 from desktop_app.core.tasks import Tasks
+
+
+class _Inbox:
+    """Events on their way to the one who follows, who is woken once for all that came meanwhile.
+    None is the end."""
+
+    def __init__(self) -> None:
+        self.events: deque[Event | None] = deque()
+        self._waiter: asyncio.Future[None] | None = None
+
+    def put(self, event: Event | None) -> None:
+        self.events.append(event)
+        waiter, self._waiter = self._waiter, None
+        if waiter is not None and not waiter.done():
+            waiter.set_result(None)
+
+    async def filled(self) -> None:
+        """Until there is something."""
+        while not self.events:
+            self._waiter = asyncio.get_running_loop().create_future()
+            await self._waiter
 
 
 class RunStream:
@@ -18,7 +40,7 @@ class RunStream:
     def __init__(self, tasks: Tasks) -> None:
         self._tasks = tasks
         self._task: asyncio.Task[None] | None = None
-        self._queue: asyncio.Queue[Event | None] | None = None
+        self._inbox: _Inbox | None = None
         self.listeners: list[Callable[[Event], None]] = []
 
     @property
@@ -26,8 +48,8 @@ class RunStream:
         return self._task is not None and not self._task.done()
 
     def emit(self, event: Event) -> None:
-        if self._queue is not None:
-            self._queue.put_nowait(event)
+        if self._inbox is not None:
+            self._inbox.put(event)
         for listener in list(self.listeners):
             listener(event)
 
@@ -35,26 +57,26 @@ class RunStream:
         """Start ``work``; SessionError ``run.busy`` while another one runs."""
         if self.running:
             raise SessionError("run.busy")
-        queue: asyncio.Queue[Event | None] = asyncio.Queue()
-        self._queue = queue
-        task = self._task = self._tasks.start(self._produce(work, queue), name=name)
-        return self._consume(queue, task)
+        inbox = self._inbox = _Inbox()
+        task = self._task = self._tasks.start(self._produce(work, inbox), name=name)
+        return self._consume(inbox, task)
 
-    async def _produce(
-        self, work: Callable[[], Awaitable[None]], queue: asyncio.Queue[Event | None]
-    ) -> None:
+    async def _produce(self, work: Callable[[], Awaitable[None]], inbox: _Inbox) -> None:
         try:
             await work()
         finally:
-            queue.put_nowait(None)
-            if self._queue is queue:
-                self._queue = None
+            inbox.put(None)
+            if self._inbox is inbox:
+                self._inbox = None
 
-    async def _consume(
-        self, queue: asyncio.Queue[Event | None], task: asyncio.Task[None]
-    ) -> AsyncIterator[Event]:
+    async def _consume(self, inbox: _Inbox, task: asyncio.Task[None]) -> AsyncIterator[Event]:
+        events = inbox.events
         try:
-            while (event := await queue.get()) is not None:
+            while True:
+                if not events:
+                    await inbox.filled()
+                if (event := events.popleft()) is None:
+                    break
                 yield event
             await task  # an error of the run itself, beyond what it reports as an event
         finally:

@@ -8,13 +8,12 @@ import json
 import logging
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, TypeGuard, cast
 
 from desktop_app.core.errors import SlipwayError, ToolFailure
 from desktop_app.core.events import Approval, Effect
 from desktop_app.core.messages import ToolCallBlock
-from desktop_app.core.models.base import ToolSchema
 from desktop_app.core.tools.base import ExternalTool, Tool, ToolContext, ToolOutcome, Verdict
 from desktop_app.core.tools.plain import PlainTool
 
@@ -42,7 +41,7 @@ class Planned:
     outcome: ToolOutcome | None = None
     by: Literal["person", "rule", "mode"] = "mode"
     verdict: Verdict | None = None
-    extra: dict[str, Any] = field(default_factory=dict[str, Any])
+    tool: Tool | None = None  # that looked at it
 
     @property
     def args_sha(self) -> str:
@@ -59,6 +58,14 @@ def internal(tool: AnyTool | None) -> TypeGuard[Tool]:
     return tool is not None and not getattr(tool, "external", False)
 
 
+def effect_of(tool: Tool, args: dict[str, Any]) -> Effect:
+    """What a call may do; the worst where the tool cannot say."""
+    try:
+        return tool.effect(args)
+    except Exception:  # noqa: BLE001 - arguments come from a model: anything may be wrong
+        return "unsafe"
+
+
 class Toolbox:
     """The tools that the model has now. ``context(op_id)`` makes what a tool may use."""
 
@@ -71,17 +78,9 @@ class Toolbox:
         """By name; what there is may change between two steps of a turn."""
         return self.groups.tools()
 
-    def schemas(self) -> list[ToolSchema]:
-        return [ToolSchema(t.name, t.description, t.parameters) for t in self.tools.values()]
-
     def effect(self, name: str, args: dict[str, Any] | None) -> Effect:
         tool = self.tools.get(name)
-        if tool is None or args is None or not internal(tool):
-            return "read"
-        try:
-            return tool.effect(args)
-        except Exception:  # noqa: BLE001 - arguments come from a model: anything may be wrong
-            return "unsafe"
+        return effect_of(tool, args) if internal(tool) and args is not None else "read"
 
     async def plan(
         self, call: ToolCallBlock, permissions: Permissions, *, approved: bool = False
@@ -118,9 +117,9 @@ class Toolbox:
         except Exception as error:
             log.exception("tool %s failed while checking", call.name)
             return self._answered(call, args, self._crash(call.name, error))
-        effect = self.effect(call.name, args)
+        effect = effect_of(tool, args)
         if approved:
-            return Planned(call, op_id, args, "run", effect, by="person", verdict=verdict)
+            return Planned(call, op_id, args, "run", effect, None, "person", verdict, tool)
         decided: Decided = permissions.decide(tool.name, args, verdict, effect=effect)
         if decided.behavior == "deny":
             text = (
@@ -128,9 +127,9 @@ class Toolbox:
                 "Do not try it another way; say what you would need."
             )
             outcome = ToolOutcome(text, "denied")
-            return Planned(call, op_id, args, "answered", effect, outcome, decided.by, verdict)
+            return Planned(call, op_id, args, "answered", effect, outcome, decided.by)
         fate: Fate = "run" if decided.behavior == "allow" else "ask"
-        return Planned(call, op_id, args, fate, effect, None, decided.by, verdict)
+        return Planned(call, op_id, args, fate, effect, None, decided.by, verdict, tool)
 
     def _answered(self, call: ToolCallBlock, args: dict[str, Any], outcome: ToolOutcome) -> Planned:
         return Planned(call, op_of(call), args, "answered", "read", outcome)
@@ -171,16 +170,15 @@ class Toolbox:
 
     def concurrent(self, planned: Planned) -> bool:
         """Whether this call may run beside its neighbours."""
-        tool = self.tools.get(planned.call.name)
         if planned.fate == "answered":
             return True
-        return internal(tool) and tool.concurrency_safe(planned.args)
+        return planned.tool is not None and planned.tool.concurrency_safe(planned.args)
 
     def harmless(self, planned: Planned) -> bool:
         """Whether a restart may do the call again as if it had never begun: one of our own tools,
         which only reads, and which nobody was asked about. Its beginning need not be on disk."""
-        tool = self.tools.get(planned.call.name)
-        return planned.effect == "read" and planned.by != "person" and isinstance(tool, PlainTool)
+        ours = isinstance(planned.tool, PlainTool)
+        return ours and planned.effect == "read" and planned.by != "person"
 
     async def run(self, planned: Planned) -> tuple[ToolOutcome, float]:
         """Run one call; failures become outcomes, cancellation passes through. Seconds returned."""

@@ -177,9 +177,13 @@ class CountCache:
             return known
         value = self.counter.count(text)
         self.counted += 1
+        self.keep(text, value)
+        return value
+
+    def keep(self, text: str, value: float) -> None:
+        """Remember what ``text`` was counted at."""
         if self._held > self._limit:
             self._known.clear()
             self._held = 0
         self._known[text] = value
         self._held += len(text) + ENTRY
-        return value

@@ -13,13 +13,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
+from desktop_app.core.crew import Crew, P, T
 from desktop_app.core.errors import SessionError
 from desktop_app.core.ids import now_us
 
 from .appdb_file import Notice, Opened, backup_if_due, open_app_file
 from .base import JournalStore, SessionKey
 from .db import Database, Row
-from .worker import P, T, Worker
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class AppDb:
     wrote the file), ``appdb.damaged``, ``appdb.busy``, ``disk.*``; KeyError for an id that is not
     there. ``notices`` are for the window to show once."""
 
-    def __init__(self, opened: Opened, worker: Worker) -> None:
+    def __init__(self, opened: Opened, worker: Crew) -> None:
         self._db: Database = opened.db
         self._writable = opened.writable
         self._worker = worker
@@ -93,7 +93,7 @@ class AppDb:
     @classmethod
     async def open(cls, path: Path) -> AppDb:
         """Open or make the file; a backup is made beside, when one is due."""
-        worker = Worker("app-db")
+        worker = Crew("app-db")
         try:
             opened = await worker.call(open_app_file, path)
         except BaseException:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from desktop_app.core.crew import Crew, P, T
 from desktop_app.core.errors import SessionError
 
 from . import index_file
@@ -20,7 +21,6 @@ from .appdb import Placement
 from .base import Journal, JournalStore, Record, SessionKey
 from .index_file import Summary, folded
 from .index_text import excerpt, match
-from .worker import P, T, Worker
 
 PIECE = 200
 """Records that are read and indexed at once."""
@@ -65,7 +65,7 @@ class Index:
     is made anew. Raises SessionError ``index.closed``, ``index.damaged`` (while in use: close it,
     delete the file, open again), ``index.busy``, ``disk.*``."""
 
-    def __init__(self, path: Path, worker: Worker) -> None:
+    def __init__(self, path: Path, worker: Crew) -> None:
         self.path = path
         self._worker = worker
         self._closed = False
@@ -73,7 +73,7 @@ class Index:
 
     @classmethod
     async def open(cls, path: Path) -> Index:
-        index = cls(path, Worker("session-index"))
+        index = cls(path, Crew("session-index"))
         try:
             await index._call(index._db.open)
         except BaseException:

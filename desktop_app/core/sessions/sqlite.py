@@ -16,6 +16,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from desktop_app.core.crew import Crew, P, T
 from desktop_app.core.errors import SessionError
 from desktop_app.core.ids import new_id, safe_name
 
@@ -35,7 +36,6 @@ from .db import Database, SqliteError
 from .disk import from_os, private_dir, sync_dir
 from .file import LOG_LIMIT, LOG_MOST, NAME, JournalFile
 from .reading import Wanted
-from .worker import P, T, Worker
 
 _POLL = 0.1
 _housekeeping: ThreadPoolExecutor | None = None
@@ -44,7 +44,7 @@ _housekeeping: ThreadPoolExecutor | None = None
 class SqliteJournal:
     """See ``base.Journal``."""
 
-    def __init__(self, file: JournalFile, path: Path, worker: Worker) -> None:
+    def __init__(self, file: JournalFile, path: Path, worker: Crew) -> None:
         self._file = file
         self._path = path
         self._worker = worker
@@ -220,7 +220,7 @@ class SqliteJournalStore:
         return "/".join(found)
 
     async def _start(self, key: SessionKey, opened: Callable[[], JournalFile]) -> SqliteJournal:
-        worker = Worker("journal")
+        worker = Crew("journal")
         done: list[JournalFile] = []
         try:
             file = await worker.call(lambda: done.append(opened()) or done[0])

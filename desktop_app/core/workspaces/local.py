@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar
 
+from desktop_app.core.crew import Crew
 from desktop_app.core.errors import WorkspaceError
 
 from . import local_files as files
@@ -44,7 +43,7 @@ class LocalBackend:
         self._told_cwd = Path(self._cwd).as_posix()
         self._env = env
         self._workers = workers
-        self._pool: ThreadPoolExecutor | None = None
+        self._pool: Crew | None = None
         self._running: dict[LocalProcess, None] = {}
         self._survivors: list[psutil.Process] = []
         self._closed = False
@@ -78,7 +77,7 @@ class LocalBackend:
         if left:
             await asyncio.to_thread(kill_all, left)
         if self._pool is not None:
-            self._pool.shutdown(wait=False)
+            self._pool.stop()
             self._pool = None
 
     # -- processes -----------------------------------------------------------------------------
@@ -147,9 +146,8 @@ class LocalBackend:
         """``work`` on the pool."""
         self._check_open()
         if self._pool is None:
-            self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="slipway-files")
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._pool, partial(work, *args, **kwargs))
+            self._pool = Crew("slipway-files", self._workers, lazy=True)
+        return await self._pool.call(work, *args, **kwargs)
 
     async def stat(self, path: str, *, follow: bool = True) -> FileInfo:
         return await self._do(files.stat, self._path(path), follow)

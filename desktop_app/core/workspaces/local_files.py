@@ -274,27 +274,31 @@ def realpath(path: str) -> str:
 def realpaths(paths: list[str]) -> list[str]:
     """Each with its links resolved. What lies under another of them is resolved from there on:
     most of the work is the way down from the root of the disk, which they have in common."""
-    known: dict[str, str] = {}
-    for path in sorted(set(paths), key=len):
-        base = os.path.dirname(path)
-        while base not in known and base != os.path.dirname(base):
+    if os.name != "posix":  # case and short names are resolved there too
+        return [realpath(path) for path in paths]
+    known: dict[str, str] = {"/": "", "//": ""}  # without a final slash
+    for path in sorted(set(paths).difference(known), key=len):
+        base: str = os.path.dirname(path)
+        while base not in known:
             base = os.path.dirname(base)
-        known[path] = _real_below(base, known[base], path) if base in known else realpath(path)
-    return [known[path] for path in paths]
+        known[path] = _real_below(base, known[base], path)
+    return [known[path] or "/" for path in paths]
 
 
 def _real_below(base: str, real: str, path: str) -> str:
     """``path``, which is normal and below ``base``, whose links are resolved in ``real``."""
-    if os.name != "posix":  # case and short names are resolved there too
-        return realpath(path)
+    names = path[len(base) :].strip("/").split("/")
     with os_errors(path):
-        for name in path[len(base) :].strip("/").split("/"):
-            real = os.path.join(real, name)
+        for at, name in enumerate(names):
+            below = f"{real}/{name}"
             try:
-                if st.S_ISLNK(os.lstat(real).st_mode):
+                if st.S_ISLNK(os.lstat(below).st_mode):
                     return os.path.realpath(path)
-            except OSError:  # not there: so is nothing below it
+            except FileNotFoundError:  # so is everything below it
+                return "/".join([real, *names[at:]])
+            except OSError:
                 return os.path.realpath(path)
+            real = below
     return real
 
 
