@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 import statistics
 import sys
+import tempfile
 import time
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -19,11 +21,13 @@ from desktop_app.core.mcp.connection import Connection, Status
 from desktop_app.core.mcp.runner import Runner
 from desktop_app.core.mcp.spec import ServerSpec
 from tests.benchmarks.figures import against, limit, p95
+from tests.benchmarks.steps import listings, ours, peer, taken
 from tests.helpers.mcp import SERVERS
 
 SERVERS_AT_ONCE = 20
 CALLS = 300
 FLOOD_SECONDS = 30.0
+STEPS = 100
 
 
 async def _up(runner: Runner, n: int, mode: str) -> tuple[float, list[Connection]]:
@@ -104,5 +108,25 @@ async def _measure() -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
+async def _stepped(root: Path) -> list[dict[str, Any]]:
+    """A step with Read while there is one server, which AgentScope asks for its tools in each."""
+    for name in ("ours", "peer"):
+        (root / name).mkdir()
+    runner = Runner()
+    marks = await ours(root / "ours", STEPS, runner=runner)
+    await runner.close()
+    beside = peer(root / "peer", STEPS, server=True)
+    cpu = statistics.median(taken(marks, 0)[10:])
+    theirs = statistics.median(taken(beside, 0)[10:]) if beside is not None else None
+    title = "CPU of a step with Read beside one MCP server"
+    asked = listings(root / "ours")
+    return [
+        against(title, cpu, theirs, 1 / 4, "ms", "≤ 1/4"),
+        limit(f"tools/list in {STEPS} such steps", asked, 1, "", "1"),
+    ]
+
+
 def run() -> list[dict[str, Any]]:
-    return asyncio.run(_measure())
+    with tempfile.TemporaryDirectory() as temp:
+        steps = asyncio.run(_stepped(Path(temp)))
+    return steps + asyncio.run(_measure())
