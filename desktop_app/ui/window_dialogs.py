@@ -234,11 +234,17 @@ class WindowDialogs(QObject):
             self._tasks.start(self._compaction_modes(agent, vm), name="compaction modes")
 
     async def _compaction_modes(self, agent_id: str, vm: ChatViewModel) -> None:
-        kept = self._window.settings.get("compaction")
-        dialog = ModesDialog(self._window, policy_of(kept, agent_id))
+        kept, own = self._window.settings.get("compaction"), vm.own_policy
+        dialog = ModesDialog(self._window, policy_of(kept, agent_id), own, here=vm.writable)
         if await show(dialog, keep=True):
-            value = with_policy(kept, agent_id, dialog.policy())
-            self._window.settingChosen.emit("compaction", value)
+            here = dialog.here.isChecked()
+            if here:
+                vm.set_policy(dialog.policy())
+            else:
+                value = with_policy(kept, agent_id, dialog.policy())
+                self._window.settingChosen.emit("compaction", value)
+                if own is not None:
+                    vm.set_policy(None)
             vm.measure_again()  # the marks are in force at once
         dialog.deleteLater()
 

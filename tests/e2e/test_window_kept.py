@@ -33,9 +33,19 @@ def test_marks_and_figures_are_the_same_after_a_restart(driver: Driver, folder: 
     dialog.danger.setValue(90)
     dialog.go.click()
     driver.until(lambda: shown(driver) is not None and shown(driver).limits.window == 49_152)
+    driver.until(lambda: driver.window.findChildren(ModesDialog) == [])
+    driver.window.dialogs.compaction_modes()
+    driver.until(lambda: driver.window.findChildren(ModesDialog) != [])
+    [dialog] = driver.window.findChildren(ModesDialog)
+    assert dialog.window_field.edit.text() == "49152"
+    dialog.here.click()
+    dialog.alert.setValue(60)
+    dialog.go.click()
+    driver.until(lambda: shown(driver) is not None and shown(driver).limits.alert == 0.6)
     before = shown(driver)
     assert (before.limits.source, before.limits.danger) == ("user", 0.9)
     assert before.measured == 5000
+    assert "0.6" not in str(driver.window.settings.get("compaction"))  # for this session alone
     driver.stop()
 
     driver.start(model())

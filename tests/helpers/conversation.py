@@ -26,6 +26,7 @@ from desktop_app.core.agent.base import (
 )
 from desktop_app.core.agent.detail import CompactionDetail
 from desktop_app.core.agent.permissions import Permissions
+from desktop_app.core.agent.policy import Policy
 from desktop_app.core.agent.request_shapes import Answered, Request
 from desktop_app.core.context.compaction import Proposal
 from desktop_app.core.context.figures import Forecast
@@ -207,6 +208,7 @@ class FakeConversation:
         self.state = AgentState(session_id="s1")
         self.permissions = PermissionContext()
         self.effort: Effort | None = None
+        self.own_policy: Policy | None = None
         self.turns: list[list[Step]] = [list(turn) for turn in turns]
         self.rest: list[Step] = []
         self.records: list[HistoryEntry] = []
@@ -235,6 +237,9 @@ class FakeConversation:
 
     async def set_effort(self, effort: Effort | None) -> None:
         self.effort = effort
+
+    async def set_policy(self, policy: Policy | None) -> None:
+        self.own_policy = policy
 
     # -- records ----------------------------------------------------------------------------
 

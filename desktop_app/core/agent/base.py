@@ -22,6 +22,7 @@ from desktop_app.core.state import AgentState, Mode, PermissionContext
 from desktop_app.core.tools.background import Command
 
 from .detail import CompactionDetail
+from .policy import Policy
 from .request_shapes import Answered, Request
 
 
@@ -284,6 +285,13 @@ class Conversation(Protocol):
 
     async def set_effort(self, effort: Effort | None) -> None:
         """How hard the session's models think; None: as each is set."""
+        ...
+
+    @property
+    def own_policy(self) -> Policy | None: ...
+
+    async def set_policy(self, policy: Policy | None) -> None:
+        """What compaction does by itself in this session alone; None: as its agent is set."""
         ...
 
     async def set_tool(self, name: str, on: bool) -> None:

@@ -29,6 +29,7 @@ _KINDS = (
     "turn.finished",
     "permissions",
     "effort",
+    "compaction.policy",
     "tasks",
     "state.replaced",
 )

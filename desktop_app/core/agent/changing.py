@@ -12,6 +12,8 @@ from desktop_app.core.state import Mode, PermissionContext
 from .groups import off_tools
 from .opened import Opened
 from .permissions import Permissions
+from .policies import policy_body
+from .policy import Policy
 
 
 class Changing(Opened):
@@ -46,6 +48,12 @@ class Changing(Opened):
         """How hard the models of this session think; None: as each is set. The next call has it."""
         record = NewRecord("effort", {"effort": effort or ""}, ignorable=True)
         await self.log.append(record, draft=None)
+
+    async def set_policy(self, policy: Policy | None) -> None:
+        """What compaction does by itself in this session alone; None: as its agent is set."""
+        body = {"policy": policy_body(policy) if policy is not None else None}
+        await self.log.append(NewRecord("compaction.policy", body, ignorable=True), draft=None)
+        self._stream.emit(ev.ContextChanged(await self.engine.breakdown()))
 
     async def set_tool(self, name: str, on: bool) -> None:
         """Switch a built-in tool for this session. What was called before stays as it is."""

@@ -61,11 +61,9 @@ class SessionConversation(Answering, Compacting, Changing):
             setting.agent.prompt,
             setting.agent.id,
             setting.ratios,
-            setting.compaction,
+            self.policy,
         )
-        self.room = Room(
-            self.engine, self.outbox, workspace, setting.compaction, tasks, self._stream.emit
-        )
+        self.room = Room(self.engine, self.outbox, workspace, self.policy, tasks, self._stream.emit)
         await self.engine.refresh(wake=False)  # to look at a session starts no machine
         self.executor = Executor(
             self.log,

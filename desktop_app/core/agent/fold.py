@@ -50,6 +50,7 @@ class Folded:
     titled_by: str = ""  # person, agent, text (the beginning of the first message)
     model: str = ""
     effort: str = ""  # of thinking; empty: as the model is set
+    policy: Any = None  # of compaction, for this session alone (``policies.policy_body``)
     config: dict[str, Any] = field(default_factory=dict[str, Any])
     open_reply: str | None = None
     waiting: dict[str, Waiting] = field(default_factory=dict[str, Waiting])
@@ -320,6 +321,10 @@ def _effort(now: Folded, body: dict[str, Any]) -> None:
     now.effort = str(body["effort"])
 
 
+def _policy(now: Folded, body: dict[str, Any]) -> None:
+    now.policy = body["policy"]
+
+
 def _tools_off(now: Folded, body: dict[str, Any]) -> None:
     ours = {**slipway(now.state.middle_context), "tools_off": list(body["off"])}
     now.state.middle_context = {**now.state.middle_context, "slipway": ours}
@@ -344,6 +349,7 @@ _HANDLERS: dict[str, Callable[[Folded, dict[str, Any]], None]] = {
     "title": _title,
     "model": _model,
     "effort": _effort,
+    "compaction.policy": _policy,
     "recovered": _recovered,
     "state.replaced": _replaced,
     "tools.off": _tools_off,

@@ -27,6 +27,7 @@ from desktop_app.core.workspaces.history import History as Folded
 
 from .base import Activity, Attachment, Decision, History, HistoryEntry, Pending
 from .detail import CompactionDetail
+from .policy import Policy
 from .request_shapes import Answered, Request
 
 FOLDED_BYTES = 32 << 20  # up to here repeats are folded; longer files are read as they stand
@@ -132,6 +133,10 @@ class ForeignConversation:
 
     @property
     def effort(self) -> None:
+        return None
+
+    @property
+    def own_policy(self) -> None:
         return None
 
     @property
@@ -250,6 +255,9 @@ class ForeignConversation:
         raise self._refuse()
 
     async def set_effort(self, effort: Effort | None) -> None:
+        raise self._refuse()
+
+    async def set_policy(self, policy: Policy | None) -> None:
         raise self._refuse()
 
     async def set_tool(self, name: str, on: bool) -> None:

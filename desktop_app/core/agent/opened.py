@@ -24,6 +24,8 @@ from .execute import Executor
 from .groups import ToolGroups, off_tools
 from .log import SessionLog
 from .past import Past
+from .policies import policy_from
+from .policy import Policy
 from .recall import recall_tools
 from .recovery import Recovered
 from .requests import Answered, Request, Requests
@@ -127,6 +129,15 @@ class Opened:
     def effort(self) -> Effort | None:
         """What the person chose for this session; None: as its model is set."""
         return effort_of(self.log.now.effort)
+
+    @property
+    def own_policy(self) -> Policy | None:
+        """What the person set of compaction for this session alone; None: as its agent is set."""
+        return policy_from(self.log.now.policy)
+
+    def policy(self) -> Policy:
+        """What compaction does by itself here."""
+        return self.own_policy or self._setting.compaction()
 
     @property
     def model_info(self) -> ModelInfo:

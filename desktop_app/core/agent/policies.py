@@ -1,4 +1,5 @@
-"""What a person lets compaction do by itself, as the settings file keeps it for each agent."""
+"""What a person lets compaction do by itself, as the settings file keeps it for each agent, and a
+journal for its session alone."""
 
 from __future__ import annotations
 
@@ -17,9 +18,13 @@ def policy_of(kept: Any, agent_id: str) -> Policy:
     (``{agent id: {"mode", "at_danger", "marks"}}``). What does not fit falls back to the
     default."""
     agents: Mapping[str, Any] = cast("Any", kept) if isinstance(kept, Mapping) else {}
-    entry: Any = agents.get(agent_id)
+    return policy_from(agents.get(agent_id)) or Policy()
+
+
+def policy_from(entry: Any) -> Policy | None:
+    """The policy that ``policy_body`` wrote; None when it is none at all."""
     if not isinstance(entry, Mapping):
-        return Policy()
+        return None
     values = cast("Mapping[str, Any]", entry)
     mode, at_danger = values.get("mode"), values.get("at_danger")
     return Policy(
@@ -29,10 +34,16 @@ def policy_of(kept: Any, agent_id: str) -> Policy:
     )
 
 
+def policy_body(policy: Policy) -> dict[str, Any]:
+    return {
+        "mode": policy.mode,
+        "at_danger": policy.at_danger,
+        "marks": policy.marks.to_json(),
+    }
+
+
 def with_policy(kept: Mapping[str, Any], agent_id: str, policy: Policy) -> dict[str, Any]:
     """The setting with an agent's policy put in; what else is kept for the agent stays."""
     entry: Any = kept.get(agent_id)
     former = dict(cast("Mapping[str, Any]", entry)) if isinstance(entry, Mapping) else {}
-    mine = {**former, "mode": policy.mode, "at_danger": policy.at_danger}
-    mine["marks"] = policy.marks.to_json()
-    return {**kept, agent_id: mine}
+    return {**kept, agent_id: {**former, **policy_body(policy)}}

@@ -20,7 +20,7 @@ from .fold import Folded, Waiting
 
 logger = logging.getLogger(__name__)
 
-VERSION = 7  # of what a record means to the fold: raise it when a handler changes
+VERSION = 8  # of what a record means to the fold: raise it when a handler changes
 EVERY = 200  # records between two snapshots
 
 
@@ -45,6 +45,7 @@ _PLAIN = (
     "titled_by",
     "model",
     "effort",
+    "policy",
     "config",
     "open_reply",
     "decided",

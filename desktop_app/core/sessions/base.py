@@ -28,6 +28,7 @@ Record kinds (``body`` is JSON; unknown kinds are kept and skipped when ``ignora
     turn.finished      {reply_id, reason, code?, params?}     barrier
     permissions        {permission_context}
     model              {model}; effort {effort: low | medium | high, or empty} (ignorable)
+    compaction.policy  {policy: {mode, at_danger, marks}, or null: as the agent is set} (ignorable)
     tasks              {tasks}
     title              {title, by: person | agent}
     command.started    {id, op_id, command, started_us, mark, path, at}: a background command

@@ -15,6 +15,7 @@ from contextlib import aclosing
 from typing import Any, cast
 
 from desktop_app.core.agent.base import Attachment, Decision
+from desktop_app.core.agent.policy import Policy
 from desktop_app.core.agent.request_shapes import Answered
 from desktop_app.core.errors import SlipwayError
 from desktop_app.core.events import Event
@@ -191,6 +192,16 @@ class ChatViewModel(ChatContext):
         if (conversation := self.conversation) is not None:
             work = conversation.set_effort(effort_of(effort))
             self._background.start(self._then(work, self.modelChanged.emit), name="effort")
+
+    @property
+    def own_policy(self) -> Policy | None:
+        """What compaction does by itself in this session alone; None: as its agent is set."""
+        return self.conversation.own_policy if self.conversation is not None else None
+
+    def set_policy(self, policy: Policy | None) -> None:
+        if (conversation := self.conversation) is not None:
+            work = conversation.set_policy(policy)
+            self._background.start(self._then(work, self.measure_again), name="compaction policy")
 
     def _model_set(self) -> None:
         self.modelChanged.emit()

@@ -65,3 +65,27 @@ def test_every_mark_is_set_and_checked(qtbot: QtBot) -> None:
     assert dialog.go.isEnabled()
     assert dialog.policy().marks == CompactionSettings(0.6, 0.8, 0.4)
     assert policy_of(with_policy({}, "a", dialog.policy()), "a") == dialog.policy()
+
+
+def test_a_session_may_have_its_own(qtbot: QtBot) -> None:
+    agents, own = Policy("ask"), Policy("remind", False, CompactionSettings(alert=0.5, reserve=900))
+    dialog = ModesDialog(None, agents)
+    qtbot.addWidget(dialog)
+    assert not dialog.here.isChecked()
+    assert dialog.policy() == agents
+    dialog.danger.setValue(95)
+    dialog.here.click()  # what was begun for all is taken along
+    assert dialog.policy().marks.danger == 0.95
+
+    dialog = ModesDialog(None, agents, own)
+    qtbot.addWidget(dialog)
+    assert dialog.here.isChecked()
+    assert dialog.policy() == own
+    dialog.here.click()
+    assert dialog.policy() == agents
+    dialog.here.click()
+    assert dialog.policy() == own
+
+    dialog = ModesDialog(None, agents, here=False)  # a session that is only read
+    qtbot.addWidget(dialog)
+    assert not dialog.here.isEnabled()

@@ -1,4 +1,4 @@
-"""What compaction may do by itself, for one agent."""
+"""What compaction may do by itself, for one agent or for one of its sessions."""
 
 from __future__ import annotations
 
@@ -40,11 +40,32 @@ def _problem_words(name: str) -> str:
 
 
 class ModesDialog(Dialog):
-    """Three modes, whether it is done at the danger mark, and where the marks are. ``policy()`` is
-    what was chosen."""
+    """Three modes, whether it is done at the danger mark, and where the marks are. ``policy`` is
+    the agent's, ``own`` what was set for the session at hand alone. ``policy()`` is what was
+    chosen, ``here`` whether for this session alone."""
 
-    def __init__(self, parent: QWidget | None, policy: Policy) -> None:
+    def __init__(
+        self,
+        parent: QWidget | None,
+        policy: Policy,
+        own: Policy | None = None,
+        *,
+        here: bool = True,
+    ) -> None:
         super().__init__(parent, lambda: tr("Compaction by itself"), width=460)
+        self._of_agent, self._own = policy, own
+        policy = own or policy
+        self.here = Switch(lambda: tr("Only for this session"))
+        self.here.setChecked(own is not None)
+        self.here.setEnabled(here)
+        self.body.addWidget(self.here)
+        note = Label(
+            lambda: tr("Otherwise for every session of this agent that has nothing of its own."),
+            role="caption",
+            tone="faint",
+            wrap=True,
+        )
+        self.body.addWidget(note)
         self.radios: dict[CompactionMode, Radio] = {
             "automatic": Radio(lambda: tr("Automatic")),
             "ask": Radio(lambda: tr("Ask first")),
@@ -60,9 +81,7 @@ class ModesDialog(Dialog):
             note = Label(notes[mode], role="small", tone="muted", wrap=True)
             note.setContentsMargins(theme().px(23), 0, 0, theme().px(4))
             self.body.addWidget(note)
-            radio.setChecked(policy.mode == mode)
         self.at_danger = Switch(lambda: tr("Compact at the danger mark anyway"))
-        self.at_danger.setChecked(policy.at_danger)
         self.body.addWidget(self.at_danger)
         self.body.addWidget(
             Label(
@@ -76,15 +95,14 @@ class ModesDialog(Dialog):
             )
         )
         self.alert, self.danger, self.target = (QSpinBox() for _ in range(3))
-        self._add_marks(policy.marks)
+        self._add_marks()
         as_it_says = lambda: tr("as the model says")  # noqa: E731
         self.window_field = Field(lambda: tr("Context window"), placeholder=as_it_says)
-        self.reserve = Field(lambda: tr("Kept for the answer"), placeholder=as_it_says)
-        for field, name, tokens in (
-            (self.window_field, lambda: tr("Context window"), policy.marks.window),
-            (self.reserve, lambda: tr("Kept for the answer"), policy.marks.reserve),
+        self.reserve = Field(lambda: tr("Answer reserve"), placeholder=as_it_says)
+        for field, name in (
+            (self.window_field, lambda: tr("Context window")),
+            (self.reserve, lambda: tr("Answer reserve")),
         ):
-            field.edit.setText("" if tokens is None else str(tokens))
             field.edit.setValidator(QIntValidator(0, _MOST_TOKENS, field))
             field.edit.textChanged.connect(self._changed)
             self.body.addWidget(FactRow(name, field, lambda: tr("in tokens")))
@@ -95,18 +113,39 @@ class ModesDialog(Dialog):
         self.add_button(self.go, run=self.accept, default=True)
         for radio in self.radios.values():
             radio.toggled.connect(self._changed)
+        self.here.toggled.connect(self._show_other)
+        self._show(policy)
+
+    def _show(self, policy: Policy) -> None:
+        self.radios[policy.mode].setChecked(True)
+        self.at_danger.setChecked(policy.at_danger)
+        marks = policy.marks
+        for spin, share in (
+            (self.alert, marks.alert),
+            (self.danger, marks.danger),
+            (self.target, marks.target),
+        ):
+            spin.setValue(round(100 * share))
+        for field, tokens in ((self.window_field, marks.window), (self.reserve, marks.reserve)):
+            field.edit.setText("" if tokens is None else str(tokens))
         self._changed()
 
-    def _add_marks(self, marks: CompactionSettings) -> None:
-        for spin, name, share in (
-            (self.alert, lambda: tr("Offered from"), marks.alert),
-            (self.danger, lambda: tr("Done from"), marks.danger),
-            (self.target, lambda: tr("Down to"), marks.target),
+    def _show_other(self, here: bool) -> None:
+        """What holds there; a change that was begun for all is taken along to the session."""
+        if not here:
+            self._show(self._of_agent)
+        elif self._own is not None:
+            self._show(self._own)
+
+    def _add_marks(self) -> None:
+        for spin, name in (
+            (self.alert, lambda: tr("Offered from")),
+            (self.danger, lambda: tr("Done from")),
+            (self.target, lambda: tr("Down to")),
         ):
             spin.setRange(round(100 * LEAST), round(100 * MOST))
             spin.setSuffix(" %")
             spin.lineEdit().setTextMargins(theme().px(6), 0, theme().px(6), 0)
-            spin.setValue(round(100 * share))
             spin.setAccessibleName(name())
             spin.valueChanged.connect(self._changed)
             self.body.addWidget(FactRow(name, spin))
