@@ -18,6 +18,7 @@ from .mcp.connection import Status
 from .mcp.manager import McpManager
 from .mcp.runner import Runner
 from .mcp.spec import ServerSpec
+from .neighbours import Neighbour, known_theirs, neighbours
 from .sessions.appdb import WorkspaceRow
 from .sessions.base import SessionKey
 from .shelf import Shelf
@@ -82,6 +83,7 @@ class Machines:
         """Other settings for a workspace; what is part of its machine holds from the next one on
         (``rebuild``)."""
         workspace = await self._needed(workspace_id)
+        workspace.check_ours()
         old = await self._shelf.db.workspace(workspace_id)
         row = await self._row(workspace_id, old.name, spec)
         config = {**old.config, **row.config}
@@ -101,8 +103,8 @@ class Machines:
             self._shelf.tell(WorkspacesChanged(workspace_id))
 
     async def without_owner(self) -> list[Found]:
-        """Sandboxes of the account that no workspace here has: left by another computer, by a lost
-        catalogue, or AgentScope's. WorkspaceError ``e2b.*``."""
+        """Sandboxes of ours in the account that no workspace here has: left by another computer or
+        by a lost catalogue. WorkspaceError ``e2b.*``."""
         known = {row.id for row in await self._shelf.db.workspaces()}
         return await orphans(self._shelf.places.e2b, known)
 
@@ -112,6 +114,28 @@ class Machines:
         if sandbox_id not in {one.id for one in await self.without_owner()}:
             raise WorkspaceError("e2b.gone", detail=sandbox_id)
         await end(self._shelf.places.e2b, sandbox_id)
+
+    async def neighbours(self) -> list[Neighbour]:
+        """Machines that AgentScope made and that are not in the list."""
+        return await neighbours(self._shelf.places, known_theirs(await self._shelf.db.workspaces()))
+
+    async def add_neighbour(self, found: Neighbour) -> WorkspaceInfo:
+        """A workspace of the list for a machine of AgentScope's: read-only until the person says
+        otherwise (``Shelf.open_anyway``), and not trusted. One in the list is left as it is, one
+        that was forgotten comes back with its sessions."""
+        db = self._shelf.db
+        for row in [*await db.workspaces(), *await db.workspaces(forgotten=True)]:
+            if (found.kind, found.id) in known_theirs([row]):
+                await db.recall_workspace(row.id)
+                self._shelf.tell(WorkspacesChanged(row.id))
+                return (await self._shelf.workspace(row.id)).info
+        row_id, spec = new_id(), found.spec()
+        config = {found.kind: spec.kept()}
+        row = WorkspaceRow(row_id, found.id[:80], found.kind, found.folder or None, config=config)
+        await db.put_workspace(replace(row, last_used_us=now_us()))
+        workspace = await self._shelf.workspace(row_id)
+        self._shelf.tell(WorkspacesChanged(row_id))
+        return workspace.info
 
     async def do(self, workspace_id: str, verb: Verb) -> WorkspaceInfo:
         """Change a machine's state. Cancelling a start or rebuild leaves what was made for the next

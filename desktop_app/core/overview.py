@@ -45,6 +45,7 @@ class OverviewRow:
     ``memory`` and ``disk`` in bytes and measured; ``cpus`` and ``memory_limit`` are its limits, 0
     for none. ``cost`` is in US dollars for the time since ``started_us``, estimated from ``price``,
     which the person set.
+    ``theirs``: AgentScope made the machine; ``guarded``: and nothing may be changed in it.
     ``servers_up`` of ``servers`` MCP servers are connected. Times are microseconds since 1970, 0
     for none.
     """
@@ -74,6 +75,8 @@ class OverviewRow:
     pauses: bool = False  # when the lease is over; else its files are gone then
     price: float = 0.0
     used_us: int = 0
+    theirs: bool = False
+    guarded: bool = False
 
     @property
     def up(self) -> bool:
@@ -328,13 +331,16 @@ def _with_machine(row: OverviewRow, workspace: ManagedWorkspace) -> OverviewRow:
     price, engine, pauses = 0.0, machine.engine, False
     if isinstance(workspace, E2BWorkspace):  # one control plane: the template says more
         price, engine = workspace.spec.price, machine.image or workspace.spec.template
-        pauses = workspace.spec.auto_pause
+        # AgentScope asks for no pause, and E2B's own way is to end a sandbox.
+        pauses = workspace.spec.auto_pause and not workspace.theirs
     running = machine.status == "running"
     cpus, memory = machine.cpus, machine.memory
-    if isinstance(workspace, DockerWorkspace):  # known before there is a container
+    if isinstance(workspace, DockerWorkspace) and not workspace.theirs:  # before there is one
         cpus, memory = cpus or workspace.spec.cpus, memory or workspace.spec.memory << 20
     return replace(
         row,
+        theirs=bool(workspace.theirs),
+        guarded=workspace.guarded,
         engine=engine or row.engine,
         cpus=cpus,
         memory_limit=memory,

@@ -56,7 +56,8 @@ def why_not(workspace: LocalWorkspace) -> WorkspaceError:
     before "did not open"."""
     info = workspace.info
     params = {key: value for key, value in info.params.items() if key != "code"}
-    if info.state == "error" and info.backend != "local":
+    told = info.state == "error" or info.params.get("code") == "workspace.theirs_gone"
+    if told and info.backend != "local":
         return WorkspaceError(str(info.params.get("code")), retryable=True, **params)
     reason = str(info.params.get("code", ""))
     return WorkspaceError(STATE_CODES[info.state], path=info.folder, reason=reason)

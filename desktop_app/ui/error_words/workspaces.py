@@ -51,6 +51,30 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         mark("Wait until it is quiet for ten minutes, or open anyway."),
         "open_anyway",
     ),
+    "workspace.theirs": (
+        mark("AgentScope made this machine"),
+        mark(
+            "“{machine}” belongs to an AgentScope workspace. While it runs everything can be read "
+            "here; it is not changed, started, stopped or removed."
+        ),
+        mark("Open anyway to work in it: what one writes the other may write over."),
+        "open_anyway",
+    ),
+    "workspace.theirs_gone": (
+        mark("AgentScope's machine is not there"),
+        mark(
+            "AgentScope removes it when it closes the workspace, and makes it again. Slipway never "
+            "makes one in its place."
+        ),
+        mark("Open the workspace in AgentScope, then try again."),
+        "retry",
+    ),
+    "workspace.not_ours": (
+        mark("AgentScope made this machine"),
+        mark("Only AgentScope knows how “{name}” is made; it cannot be rebuilt or set up here."),
+        "",
+        "",
+    ),
     "migrate.current": (
         mark("Nothing to move"),
         mark("“{path}” has the newest layout already."),

@@ -37,7 +37,7 @@ UP = ("ready", "readonly")
 
 class Detail(QWidget):
     """``wanted(verb)``: open, start, pause, stop, extend, rescue, rebuild, remove, forget, retry,
-    cancel; ``tabChosen(tab)`` asks for what a tab shows."""
+    cancel, key, open_anyway; ``tabChosen(tab)`` asks for what a tab shows."""
 
     wanted = Signal(str)
     tabChosen = Signal(str)
@@ -163,14 +163,14 @@ class Detail(QWidget):
             self.progress.end()
 
     def _allow(self, row: OverviewRow) -> None:
-        machine, still = row.kind in ("docker", "e2b"), not self._busy
+        machine, still = row.kind in ("docker", "e2b") and not row.guarded, not self._busy
         up = row.state in UP
         shown = {
             "open": row.state not in ("missing", "unreadable"),
             "start": machine and row.state in ("stopped", "paused"),
             "pause": machine and up,
-            "stop": row.kind == "docker" and (up or row.state == "paused"),
-            "extend": row.kind == "e2b" and up,
+            "stop": machine and row.kind == "docker" and (up or row.state == "paused"),
+            "extend": machine and row.kind == "e2b" and up,
         }
         for verb, button in self.buttons.items():
             button.setVisible(shown[verb])
@@ -227,6 +227,10 @@ class Detail(QWidget):
         code = str(row.params.get("code", "")) if row.state == "error" else ""
         if row.state in ("missing", "unreadable"):
             code = f"workspace.{row.state}"
+        if row.params.get("code") == "workspace.theirs_gone":
+            code = "workspace.theirs_gone"
+        elif row.guarded and not code:
+            code = "workspace.theirs"
         mark = (row.id if code else "", code)
         if mark == self._notice_for:
             return
@@ -237,11 +241,20 @@ class Detail(QWidget):
             self._notice.deleteLater()
             self._notice = None
         if code:
-            words = describe(code, {"path": row.folder, **row.params})
+            params = {"path": row.folder, "machine": row.name, **row.params}
             acts = [Act("retry", lambda: tr("Try again"), "refresh-cw")]
+            tone = "danger"
+            if code == "workspace.theirs":
+                acts, tone = [Act("open_anyway", lambda: tr("Open anyway"))], "info"
             if code in ("e2b.no_key", "e2b.key"):
                 acts = [Act("key", lambda: tr("Enter the key…"), "key-round"), *acts]
-            self._notice = NoticeCard("danger", words.title, words.reason, words.fix, acts)
+            self._notice = NoticeCard(
+                tone,
+                lambda: describe(code, params).title,
+                lambda: describe(code, params).reason,
+                lambda: describe(code, params).fix,
+                acts,
+            )
             self._notice.action.connect(self.wanted.emit)
             self._middle.addWidget(self._notice)
 
@@ -274,10 +287,11 @@ class Detail(QWidget):
             copy = menu.addAction(icon("life-buoy"), tr("Rescue copy"), self._asks("rescue"))
             copy.setToolTip(tr("Sessions, data and skills are copied onto this computer"))
             copy.setEnabled(not self._busy)
+        if self.row.kind in ("docker", "e2b") and not self.row.theirs:
             again = menu.addAction(icon("refresh-cw"), tr("Rebuild…"), self._asks("rebuild"))
             again.setEnabled(not self._busy)
         menu.addAction(icon("x"), tr("Forget…"), self._asks("forget"))
-        if self.row.kind in ("docker", "e2b"):
+        if self.row.kind in ("docker", "e2b") and not self.row.guarded:
             kind = (
                 tr("Delete the sandbox…") if self.row.kind == "e2b" else tr("Delete the container…")
             )

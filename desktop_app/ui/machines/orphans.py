@@ -1,16 +1,20 @@
-"""Sandboxes of the account that no workspace here has: what they are, and the way to end them."""
+"""Machines that no workspace here has: sandboxes of ours without an owner and the way to end them,
+machines of AgentScope's and the way to have them in the list."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from desktop_app.core.workspaces.e2b.sandbox import THEIRS, Found
-from desktop_app.ui.i18n import tr
+from desktop_app.core.neighbours import Neighbour
+from desktop_app.core.workspaces.e2b.sandbox import Found
+from desktop_app.ui.i18n import tr, trn
 from desktop_app.ui.theme import theme
-from desktop_app.ui.widgets import Button, Card, Label, StateGlyph, figures
+from desktop_app.ui.widgets import Button, Card, Glyph, Label, StateGlyph, figures
+from desktop_app.ui.widgets.base import Live
 from desktop_app.ui.widgets.dialogs import Dialog
 
 from .view_model import MachinesViewModel
@@ -58,10 +62,6 @@ class OrphanRow(Card):
     def _about(self) -> str:
         found = self._found
         since = figures.duration(max(60.0, time.time() - found.started_us / 1e6))
-        if THEIRS in found.metadata:
-            return tr(
-                "{template}, made {ago} ago by AgentScope", template=found.template, ago=since
-            )
         return tr(
             "{template}, made {ago} ago by Slipway: another computer, or a list that was lost",
             template=found.template,
@@ -79,39 +79,126 @@ class OrphanRow(Card):
         self._vm.end_orphan(self._found.id)
 
 
+class NeighbourRow(Card):
+    """One machine of AgentScope's. Adding it to the list changes nothing in it."""
+
+    def __init__(self, found: Neighbour, vm: MachinesViewModel) -> None:
+        super().__init__()
+        self._found, self._vm = found, vm
+        row = QHBoxLayout()
+        row.setSpacing(theme().px(12))
+        words = QVBoxLayout()
+        words.setSpacing(theme().px(2))
+        head = QHBoxLayout()
+        head.addWidget(Label(found.machine, role="mono", select=True))
+        head.addWidget(
+            StateGlyph("running", lambda: tr("Running"))
+            if found.running
+            else StateGlyph("idle", lambda: tr("Stopped"))
+        )
+        head.addStretch(1)
+        words.addLayout(head)
+        words.addWidget(Label(lambda: self._about(), role="small", tone="muted", wrap=True))
+        row.addLayout(words, 1)
+        self.add = Button(lambda: tr("Add to the list"), small=True)
+        self.add.clicked.connect(self._add)
+        row.addWidget(self.add)
+        self.body.addLayout(row)
+
+    def _about(self) -> str:
+        found = self._found
+        since = figures.duration(max(60.0, time.time() - found.started_us / 1e6))
+        return tr("{template}, made {ago} ago by AgentScope", template=found.image, ago=since)
+
+    def _add(self) -> None:
+        self.add.setEnabled(False)
+        self._vm.add_neighbour(self._found)
+
+
+class FoundLine(Live, QWidget):
+    """How many there are, and the way to them; nothing while there are none."""
+
+    def __init__(self, vm: MachinesViewModel) -> None:
+        super().__init__()
+        self._vm = vm
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme().px(8))
+        self.sign = Glyph("triangle-alert", "warning", 14)
+        self.words = Label("", role="small", tone="muted")
+        self.review = Button(lambda: tr("Review"), variant="link")
+        self.review.clicked.connect(self._review)
+        for part in (self.sign, self.words, self.review):
+            row.addWidget(part)
+        vm.orphansFound.connect(lambda _found: self.retranslate())
+        vm.neighboursFound.connect(lambda _found: self.retranslate())
+        self.retranslate()
+
+    def retranslate(self) -> None:
+        lost, theirs = len(self._vm.orphans), len(self._vm.neighbours)
+        words: list[str] = []
+        if lost:
+            words.append(trn("{n} sandbox has no owner", "{n} sandboxes have no owner", lost))
+        if theirs:
+            words.append(
+                trn("{n} machine of AgentScope found", "{n} machines of AgentScope found", theirs)
+            )
+        self.words.set_source(" · ".join(words))
+        self.sign.setVisible(bool(lost))
+        self.setVisible(bool(words))
+
+    def _review(self) -> None:
+        dialog = OrphansDialog(self.window(), self._vm)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+
 class OrphansDialog(Dialog):
-    """Lists them; closes itself when none is left."""
+    """Lists both kinds; closes itself when none is left."""
 
     def __init__(self, parent: QWidget | None, vm: MachinesViewModel) -> None:
-        super().__init__(parent, lambda: tr("Sandboxes without an owner"), width=560)
+        super().__init__(parent, lambda: tr("Machines that no workspace here has"), width=560)
         self._vm = vm
-        self.body.addWidget(
-            Label(
-                lambda: tr(
-                    "These run or are kept in your E2B account, and no workspace here has them. "
-                    "They may belong to another computer of yours."
-                ),
-                wrap=True,
+        self.rows: list[OrphanRow] = []
+        self.found: list[NeighbourRow] = []
+        self._theirs_words, self._theirs = self._group(
+            lambda: tr(
+                "AgentScope made these. In the list everything in them can be read; they are not "
+                "changed, started, stopped or removed."
             )
         )
-        self._list = QVBoxLayout()
-        self._list.setSpacing(theme().px(8))
-        self.body.addLayout(self._list)
+        self._lost_words, self._lost = self._group(
+            lambda: tr(
+                "These run or are kept in your E2B account, and no workspace here has them. "
+                "They may belong to another computer of yours."
+            )
+        )
         self.body.addStretch(1)
-        self.rows: list[OrphanRow] = []
         self.add_button(Button(lambda: tr("Close"), variant="primary"), run=self.accept)
-        vm.orphansFound.connect(self._show)
-        self._show(vm.orphans)
+        vm.orphansFound.connect(lambda _found: self._show())
+        vm.neighboursFound.connect(lambda _found: self._show())
+        self._show()
 
-    def _show(self, found: list[Found]) -> None:
-        for row in self.rows:
-            self._list.removeWidget(row)
+    def _group(self, words: Callable[[], str]) -> tuple[Label, QVBoxLayout]:
+        label, rows = Label(words, wrap=True), QVBoxLayout()
+        rows.setSpacing(theme().px(8))
+        self.body.addWidget(label)
+        self.body.addLayout(rows)
+        return label, rows
+
+    def _show(self) -> None:
+        for row in (*self.rows, *self.found):
             row.hide()
             row.deleteLater()
-        self.rows = [OrphanRow(one, self._vm) for one in found]
+        self.found = [NeighbourRow(one, self._vm) for one in self._vm.neighbours]
+        self.rows = [OrphanRow(one, self._vm) for one in self._vm.orphans]
+        for row in self.found:
+            self._theirs.addWidget(row)
         for row in self.rows:
             row.grew.connect(self.fit_later)
-            self._list.addWidget(row)
+            self._lost.addWidget(row)
+        self._theirs_words.setVisible(bool(self.found))
+        self._lost_words.setVisible(bool(self.rows))
         self.fit_later()
-        if not found and self.isVisible():
+        if not (self.rows or self.found) and self.isVisible():
             self.accept()

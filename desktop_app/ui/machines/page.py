@@ -17,14 +17,13 @@ from PySide6.QtWidgets import (
 from desktop_app.core.tasks import Tasks
 from desktop_app.core.workspaces.remote.managed import Progress
 from desktop_app.ui.bridge import show
-from desktop_app.ui.i18n import tr, trn
+from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import (
     Act,
     Button,
     Choice,
     EmptyState,
-    Glyph,
     Label,
     Line,
     Menu,
@@ -37,7 +36,7 @@ from desktop_app.ui.widgets.base import Live, Text, follow
 from . import acts
 from .columns import KIND_ICONS
 from .detail import Detail
-from .orphans import OrphansDialog
+from .orphans import FoundLine
 from .status import MachinesStatus
 from .table_view import Table
 from .tabs import DetailTabs
@@ -68,7 +67,6 @@ class MachinesPage(Live, QWidget):
         vm.changed.connect(self._changed)
         vm.busyChanged.connect(self._refresh_detail)
         vm.progressed.connect(self._progressed)
-        vm.orphansFound.connect(lambda _found: self._show_orphans())
         vm.removed.connect(lambda _id: self._totals.start())
         self.retranslate()
 
@@ -167,20 +165,14 @@ class MachinesPage(Live, QWidget):
         self.states.chosen.connect(lambda _group: self._filter())
         row.addWidget(self.states)
         row.addStretch(1)
-        self.orphan_sign = Glyph("triangle-alert", "warning", 14)
-        self.orphan_words = Label("", role="small", tone="muted")
-        self.review = Button(lambda: tr("Review"), variant="link")
-        self.review.clicked.connect(self._review)
-        for part in (self.orphan_sign, self.orphan_words, self.review):
-            part.hide()
-            row.addWidget(part)
+        self.found = FoundLine(self.vm)
+        row.addWidget(self.found)
         return bar
 
     def retranslate(self) -> None:
         self.setAccessibleName(tr("Workspaces"))
         self._counts = ()
         self._count()
-        self._show_orphans()
         self._refresh_detail(self.vm_current())
 
     # -- rows ------------------------------------------------------------------------------------
@@ -189,6 +181,7 @@ class MachinesPage(Live, QWidget):
         """Load what is shown; called when the page is shown first."""
         self.vm.start()
         self.vm.look_for_orphans()
+        self.vm.look_for_neighbours()
 
     def _loaded(self) -> None:
         self._count()
@@ -328,6 +321,7 @@ class MachinesPage(Live, QWidget):
             "retry": lambda: self.vm.retry(one),
             "cancel": lambda: self.vm.cancel(one),
             "key": self._enter_key,
+            "open_anyway": lambda: self.vm.open_anyway(one),
         }
         if verb in doing:
             doing[verb]()
@@ -364,19 +358,6 @@ class MachinesPage(Live, QWidget):
         if await show(dialog, keep=True):
             self.vm.keep_key(dialog.text())
         dialog.deleteLater()
-
-    def _show_orphans(self) -> None:
-        n = len(self.vm.orphans)
-        self.orphan_words.set_source(
-            trn("{n} sandbox has no owner", "{n} sandboxes have no owner", n)
-        )
-        for part in (self.orphan_sign, self.orphan_words, self.review):
-            part.setVisible(bool(n))
-
-    def _review(self) -> None:
-        dialog = OrphansDialog(self.window(), self.vm)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
 
     async def close_tasks(self) -> None:
         self._totals.stop()

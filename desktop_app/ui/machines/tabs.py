@@ -60,7 +60,10 @@ class DetailTabs(QObject):
 
     def show_row(self, row: OverviewRow) -> None:
         """Which tabs there are, how much is in them, and what the one in view shows."""
-        self._detail.set_tabs(TABS.get(row.kind, ["overview"]))
+        names = TABS.get(row.kind, ["overview"])
+        if row.theirs:  # AgentScope's: there is nothing that could be set here
+            names = [name for name in names if name != "settings"]
+        self._detail.set_tabs(names)
         for name, count in (("mcp", row.servers), ("skills", row.skills)):
             self._detail.tabs.set_count(name, str(count) if count else "")
         self.show_tab()

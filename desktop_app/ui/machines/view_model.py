@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from desktop_app.core.context.tokens import ClassCounter
 from desktop_app.core.errors import SlipwayError, WorkspaceError
 from desktop_app.core.machines import Loss, Verb
+from desktop_app.core.neighbours import Neighbour
 from desktop_app.core.overview import AGENT, Overview, OverviewRow
 from desktop_app.core.service import Slipway
 from desktop_app.core.tasks import Tasks
@@ -39,6 +40,7 @@ class MachinesViewModel(QObject):
     )  # workspace id: something is done with its machine, or is not any more
     progressed = Signal(str, object)  # workspace id, Progress
     orphansFound = Signal(object)  # list[Found]
+    neighboursFound = Signal(object)  # list[Neighbour]
     removed = Signal(str)
     failed = Signal(object)  # SlipwayError
     rescued = Signal(str, int, object)  # folder, files, bytes
@@ -50,6 +52,7 @@ class MachinesViewModel(QObject):
         self.overview = Overview(service, service.servers_up)
         self.rows = TableModel(self)
         self.orphans: list[Found] = []
+        self.neighbours: list[Neighbour] = []
         self._counter = ClassCounter()
         self.listed = False
         self._busy: dict[str, asyncio.Task[None]] = {}
@@ -268,6 +271,30 @@ class MachinesViewModel(QObject):
             await self.service.machines.end_without_owner(sandbox_id)
         finally:
             await self._look_for_orphans()
+
+    # -- machines of AgentScope ------------------------------------------------------------------
+
+    def look_for_neighbours(self) -> None:
+        """Ask the engine and E2B for machines that AgentScope made; quiet when none answers."""
+        self._tasks.replace(self._look_for_neighbours(), name="look for machines of AgentScope")
+
+    async def _look_for_neighbours(self) -> None:
+        self.neighbours = await self.service.machines.neighbours()
+        self.neighboursFound.emit(self.neighbours)
+
+    def add_neighbour(self, found: Neighbour) -> None:
+        """A row for a machine of AgentScope's."""
+        self._run(self._add_neighbour(found), "add a machine of AgentScope")
+
+    async def _add_neighbour(self, found: Neighbour) -> None:
+        try:
+            await self.service.machines.add_neighbour(found)
+        finally:
+            await self._look_for_neighbours()
+
+    def open_anyway(self, workspace_id: str) -> None:
+        """A machine of AgentScope's may be changed from now on: the person says so."""
+        self._run(self.service.open_anyway(workspace_id), "open anyway")
 
     # -- the end ---------------------------------------------------------------------------------
 

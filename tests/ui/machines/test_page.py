@@ -16,6 +16,7 @@ from desktop_app.core.service import Slipway
 from desktop_app.core.workspaces.docker.discovery import Endpoint
 from desktop_app.core.workspaces.docker.engines import Engines
 from desktop_app.core.workspaces.docker.spec import DockerSpec
+from desktop_app.core.workspaces.e2b.account import Account
 from desktop_app.core.workspaces.e2b.spec import E2BSpec
 from desktop_app.core.workspaces.e2b.workspace import E2BWorkspace
 from desktop_app.ui.machines.orphans import OrphansDialog
@@ -185,6 +186,7 @@ def test_an_e2b_sandbox_is_extended_paused_and_an_orphan_ended(
     with cloud_or_skip() as cloud:
         account = service.places.e2b
         account.api_url = account.sandbox_url = cloud.url
+        service.places.engines._look = lambda _chosen: []  # containers of tests that run beside it
         run(service.places.keep_key(run(cloud.key())))
         info = run(service.machines.create("in the cloud", E2BSpec(timeout=600, price=0.5)))
         run(service.machines.do(info.id, "start"), 20_000)
@@ -192,8 +194,8 @@ def test_an_e2b_sandbox_is_extended_paused_and_an_orphan_ended(
         run(other.initialize())
         run(other.start(), 20_000)
         start(qtbot, page)
-        qtbot.waitUntil(lambda: page.review.isVisible(), timeout=10_000)
-        assert page.orphan_words.text() == "1 sandbox has no owner"
+        qtbot.waitUntil(lambda: page.found.review.isVisible(), timeout=10_000)
+        assert page.found.words.text() == "1 sandbox has no owner"
         before = page.vm.row(info.id)
         click(page.detail.buttons["extend"])
 
@@ -202,7 +204,7 @@ def test_an_e2b_sandbox_is_extended_paused_and_an_orphan_ended(
             return bool(before and row and row.ends_us > before.ends_us)
 
         qtbot.waitUntil(longer, timeout=10_000)
-        click(page.review)
+        click(page.found.review)
         dialog = dialog_of(qtbot, OrphansDialog)
         (orphan,) = dialog.rows
         click(orphan.end)
@@ -211,10 +213,56 @@ def test_an_e2b_sandbox_is_extended_paused_and_an_orphan_ended(
         qtbot.waitUntil(lambda: orphan.warning.height() >= wanted)
         assert len(cloud.boxes) == 2, "the first press ends nothing"
         click(orphan.end)
-        qtbot.waitUntil(lambda: not page.review.isVisible(), timeout=10_000)
+        qtbot.waitUntil(lambda: not page.found.review.isVisible(), timeout=10_000)
         assert len(cloud.boxes) == 1
         click(page.detail.buttons["pause"])
         qtbot.waitUntil(lambda: page.detail.buttons["start"].isVisible(), timeout=10_000)
         assert page.detail.buttons["start"].text() == "Resume"
         run(service.machines.do(info.id, "remove"), 15_000)
         run(other.close(), 10_000)
+
+
+def test_an_e2b_sandbox_of_agentscope_is_added_read_and_opened_anyway(
+    qtbot: Any, page: MachinesPage, service: Slipway, run: Run
+) -> None:
+    with cloud_or_skip() as cloud:
+        account = service.places.e2b
+        account.api_url = account.sandbox_url = cloud.url
+        service.places.engines._look = lambda _chosen: []  # containers of tests that run beside it
+        run(service.places.keep_key(run(cloud.key())))
+        run(service.machines.create("ours", E2BSpec()))
+        theirs = run(made_by_agentscope(account, "w-theirs"), 20_000)
+        start(qtbot, page)
+        qtbot.waitUntil(lambda: page.found.review.isVisible(), timeout=20_000)
+        assert page.found.words.text() == "1 machine of AgentScope found"
+        assert not page.found.sign.isVisible(), "nothing is wrong"
+        click(page.found.review)
+        (found,) = dialog_of(qtbot, OrphansDialog).found
+        click(found.add)
+        qtbot.waitUntil(lambda: not page.found.review.isVisible(), timeout=20_000)
+        qtbot.waitUntil(lambda: len(page.vm.rows.rows()) == 2, timeout=20_000)
+        (row,) = [one for one in page.vm.rows.rows() if one.theirs]
+        page.show_workspace(row.id)
+        notice = page.detail._notice
+        assert notice is not None
+        assert notice.title.text() == "AgentScope made this machine"
+        shown = [verb for verb, button in page.detail.buttons.items() if button.isVisible()]
+        assert shown == ["open"]
+        tabs = [tab.value for tab in page.detail.tabs.parts()]
+        assert tabs == ["overview", "files", "mcp", "skills"], "nothing to be set here"
+        notice.action.emit("open_anyway")
+        qtbot.waitUntil(lambda: page.detail.buttons["pause"].isVisible(), timeout=20_000)
+        assert page.detail._notice is None
+        assert cloud.boxes[theirs].state == "running"
+
+
+async def made_by_agentscope(account: Account, workspace_id: str) -> str:
+    """A sandbox with the metadata that AgentScope gives it; its id."""
+    await account.options()
+    import e2b
+
+    metadata = {"agentscope.workspace.id": workspace_id}
+    options = await account.options()
+    made = await e2b.AsyncSandbox.create("base", metadata=metadata, **options)
+    await made.files.make_dir("/home/user/workspace")
+    return made.sandbox_id

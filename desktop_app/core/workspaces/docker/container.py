@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
@@ -18,6 +19,8 @@ from .engine import Engine, told
 from .spec import WORKDIR, DockerSpec, host_user
 
 LABEL = "slipway.workspace"
+# AgentScope's labels (2.0.0 to 2.0.11): which of the engine's containers it made, and whose.
+THEIRS, THEIRS_ID = "agentscope.workspace=true", "agentscope.workspace.id"
 GATEWAY_PORT = 5600
 STOP_SECONDS = 5
 PIECE = 1 << 20
@@ -57,9 +60,10 @@ class Container:
                     if getattr(error, "status", 0) != 404:
                         raise
                     self._found = ""
-            listed = await client.containers.list(
-                all=True, filters=json.dumps({"label": [f"{LABEL}={self._id}"]})
-            )
+            ours = [f"{LABEL}={self._id}"]
+            theirs = [THEIRS, f"{THEIRS_ID}={self.spec.theirs}"]
+            wanted = theirs if self.spec.theirs else ours
+            listed = await client.containers.list(all=True, filters=json.dumps({"label": wanted}))
             if not listed:
                 return None
             self._found = listed[0].id
@@ -255,6 +259,48 @@ class Container:
                     response.close()
         except Exception as error:
             raise told(error, self.engine) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Theirs:
+    """A container that AgentScope made: the id of its workspace there, and what it is. ``mount`` is
+    the folder of this computer at its working directory; empty without one."""
+
+    id: str
+    name: str
+    image: str
+    running: bool
+    started_us: int
+    mount: str
+
+
+async def listed_theirs(engine: Engine) -> list[Theirs]:
+    """Containers of AgentScope's at an engine, running or not; none of them is touched."""
+    client = await engine.client()
+    try:
+        listed = await client.containers.list(all=True, filters=json.dumps({"label": [THEIRS]}))
+    except Exception as error:
+        raise told(error, engine) from error
+    return [found for one in listed if (found := _theirs(one._container)) is not None]
+
+
+def _theirs(raw: dict[str, Any]) -> Theirs | None:
+    """From one item of ``GET /containers/json``; None when it does not name a workspace."""
+    labels: dict[str, str] = raw.get("Labels") or {}
+    mounts: list[dict[str, Any]] = raw.get("Mounts") or []
+    at = [one for one in mounts if one.get("Destination") == WORKDIR and one.get("Type") == "bind"]
+    return (
+        Theirs(
+            labels[THEIRS_ID],
+            str((raw.get("Names") or [""])[0]).lstrip("/"),
+            str(raw.get("Image", "")),
+            raw.get("State") == "running",
+            int(raw.get("Created") or 0) * 1_000_000,
+            str(at[0].get("Source", "")) if at else "",
+        )
+        if labels.get(THEIRS_ID)
+        else None
+    )
 
 
 def machine_of(found: dict[str, Any], engine: str) -> Machine:

@@ -82,6 +82,10 @@ class Engines:
             if known is None:
                 await engine.close()
             return Tried(endpoint, error=error)
+        except asyncio.CancelledError:
+            if known is None:
+                await engine.close()
+            raise
         if self._engine is None:
             self._engine = engine
             self._all.append(engine)

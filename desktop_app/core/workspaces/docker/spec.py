@@ -37,7 +37,9 @@ class DockerSpec:
     or empty. ``env`` is for every process; values are kept where the caller keeps secrets, not in
     the catalogue (``kept``). ``user`` is ``uid:gid``, empty for the person's own. ``ca_bundle`` is
     a PEM file of this computer that build and run trust. ``capabilities`` are given back to what is
-    otherwise dropped. Memory is in MiB.
+    otherwise dropped. Memory is in MiB. ``theirs`` is the id that AgentScope gave its workspace
+    when the container is AgentScope's: it is found then, never made, and the rest says nothing of
+    it.
     """
 
     base_image: str = BASE_IMAGE
@@ -54,6 +56,7 @@ class DockerSpec:
     new_privileges: bool = False
     capabilities: tuple[str, ...] = ()
     ca_bundle: str = ""
+    theirs: str = ""
 
     @property
     def ephemeral(self) -> bool:

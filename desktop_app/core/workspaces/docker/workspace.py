@@ -43,6 +43,7 @@ class DockerWorkspace(ManagedWorkspace):
         gateway: bool = True,
         **more: Any,
     ) -> None:
+        more["theirs"] = spec.theirs
         super().__init__("docker", WORKDIR, env=dict(spec.env), id=id, name=name, **more)
         self.spec = spec
         self._engine_of = engine
@@ -71,6 +72,8 @@ class DockerWorkspace(ManagedWorkspace):
             raise WorkspaceError("docker.mount", retryable=True, path=self.spec.mount)
         container = await self.container()
         found = await container.find()
+        if found is None and self.theirs:
+            raise WorkspaceError("docker.gone", detail=self._name)
         if found is None:
             await self._create(container, tell)
             found = await container.find()
@@ -115,7 +118,8 @@ class DockerWorkspace(ManagedWorkspace):
 
     async def rebuild(self) -> WorkspaceInfo:
         """A new container from a new image, as the spec says now. What is only in the old one is
-        gone; the caller asked."""
+        gone; the caller asked. WorkspaceError ``workspace.not_ours`` for one of AgentScope's."""
+        self.check_ours()
         async with self._changing:
             await self._remote.hang_up()
             container = await self.container()
@@ -147,7 +151,8 @@ class DockerWorkspace(ManagedWorkspace):
     async def close(self) -> None:
         """Ours ends; a container that runs is stopped, so that nothing is left running unseen."""
         await super().close()
-        if self._made is not None and self._machine.status in ("running", "paused"):
+        up = self._machine.status in ("running", "paused")
+        if self._made is not None and up and self.ours_to_end:
             try:
                 await self._made.stop()
             except WorkspaceError as error:

@@ -55,7 +55,9 @@ class Sandbox:
     async def find(self) -> Found | None:
         """The sandbox of this workspace, running or paused; the one that runs, or else the newest,
         should there be several."""
-        found = await listed(self.account, {LABEL: self._id})
+        theirs = self.spec.theirs
+        wanted = {THEIRS: theirs} if theirs else {LABEL: self._id}
+        found = await listed(self.account, wanted)
         if len(found) > 1:
             log.warning("%d sandboxes say that they are workspace %s", len(found), self._id)
         found.sort(key=lambda one: (one.running, one.started_us))
@@ -90,6 +92,21 @@ class Sandbox:
             await self._connect(found.id)
         return self._live
 
+    async def attach(self) -> Any:
+        """``e2b.AsyncSandbox`` of one that runs, without a request that would resume it or touch
+        its lease, as the library's own ``connect`` would. WorkspaceError ``e2b.not_running``."""
+        if self._live is None:
+            found = await self.find()
+            if found is None:
+                raise WorkspaceError("e2b.gone", detail=self._name)
+            if not found.running:
+                raise WorkspaceError("e2b.not_running", retryable=True, detail=found.id)
+            try:
+                self._live = await attached(found.id, await self.account.options())
+            except Exception as error:
+                raise told(error) from error
+        return self._live
+
     async def _connect(self, sandbox_id: str) -> None:
         options = await self.account.options()
         import e2b
@@ -108,6 +125,8 @@ class Sandbox:
         if found is not None:
             await self._connect(found.id)
             return
+        if self.spec.theirs:
+            raise WorkspaceError("e2b.gone", detail=self._name)
         options = await self.account.options()
         import e2b
 
@@ -191,13 +210,9 @@ async def listed(account: Account, metadata: dict[str, str] | None = None) -> li
 
 
 async def orphans(account: Account, known: set[str]) -> list[Found]:
-    """Sandboxes of ours whose workspace this program does not know, and AgentScope's."""
+    """Sandboxes of ours whose workspace this program does not know."""
     every = await listed(account)
-    return [
-        one
-        for one in every
-        if (one.workspace_id and one.workspace_id not in known) or THEIRS in one.metadata
-    ]
+    return [one for one in every if one.workspace_id and one.workspace_id not in known]
 
 
 async def end(account: Account, sandbox_id: str) -> None:
@@ -209,6 +224,38 @@ async def end(account: Account, sandbox_id: str) -> None:
         await e2b.AsyncSandbox.kill(sandbox_id, **options)
     except Exception as error:
         raise told(error) from error
+
+
+async def attached(sandbox_id: str, options: dict[str, Any]) -> Any:
+    """``e2b.AsyncSandbox`` from what the control plane tells of a sandbox (``GET /sandboxes/{id}``
+    names the token of its helper), as the library's ``_cls_connect_sandbox`` makes it."""
+    import e2b
+    from e2b.api.client.api.sandboxes import get_sandboxes_sandbox_id
+    from e2b.api.client_async import (
+        get_api_client,  # pyright: ignore[reportUnknownVariableType]
+    )
+    from e2b.connection_config import ConnectionConfig
+    from packaging.version import Version
+
+    asked = await get_sandboxes_sandbox_id.asyncio_detailed(
+        sandbox_id, client=get_api_client(ConnectionConfig(**options))
+    )
+    detail: Any = asked.parsed
+    if asked.status_code >= 300 or not hasattr(detail, "envd_version"):
+        raise WorkspaceError("e2b.gone", detail=sandbox_id)
+    headers = {"E2b-Sandbox-Id": sandbox_id, "E2b-Sandbox-Port": str(ConnectionConfig.envd_port)}
+    token = detail.envd_access_token
+    if isinstance(token, str):
+        headers["X-Access-Token"] = token
+    domain = detail.domain if isinstance(detail.domain, str) else None
+    return e2b.AsyncSandbox(
+        sandbox_id=sandbox_id,
+        sandbox_domain=domain,
+        envd_version=Version(detail.envd_version),
+        envd_access_token=token if isinstance(token, str) else None,
+        traffic_access_token=None,
+        connection_config=ConnectionConfig(extra_sandbox_headers=headers, **options),
+    )
 
 
 def _found(one: Any) -> Found:

@@ -25,7 +25,8 @@ class E2BSpec:
     ``timeout`` is the lease in seconds: when it is over the sandbox is paused (``auto_pause``), its
     disk as it was, or ended. A sandbox in use is extended. ``env`` is for every process; values are
     kept where the caller keeps secrets. ``price`` is what an hour costs as the person says, in US
-    dollars, 0 for unknown: E2B's API tells no price.
+    dollars, 0 for unknown: E2B's API tells no price. ``theirs`` is the id that AgentScope gave its
+    workspace when the sandbox is AgentScope's: then it is found, never made.
     """
 
     template: str = TEMPLATE
@@ -34,6 +35,7 @@ class E2BSpec:
     internet: bool = True
     env: Mapping[str, str] = field(default_factory=dict[str, str])
     price: float = 0.0
+    theirs: str = ""
 
     def check(self) -> None:
         """WorkspaceError ``e2b.spec`` with the ``field`` whose value cannot be."""
@@ -64,5 +66,5 @@ class E2BSpec:
                 return float(found)
             return found if type(found) is type(usual) else usual
 
-        names = ("template", "timeout", "auto_pause", "internet", "price")
+        names = ("template", "timeout", "auto_pause", "internet", "price", "theirs")
         return cls(**{name: value(name) for name in names}, env=dict(env or {}))

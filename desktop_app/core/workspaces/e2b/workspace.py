@@ -47,6 +47,7 @@ class E2BWorkspace(ManagedWorkspace):
         name: str,
         **more: Any,
     ) -> None:
+        more["theirs"] = spec.theirs
         super().__init__("e2b", WORKDIR, env=dict(spec.env), id=id, name=name, **more)
         self.spec = spec
         self.sandbox = Sandbox(account, id, name, spec)
@@ -71,7 +72,8 @@ class E2BWorkspace(ManagedWorkspace):
     async def _connect(self) -> Channel:
         channel = CommandChannel()
         try:
-            await channel.open(await self.sandbox.live())
+            guarded = self.guarded
+            await channel.open(await (self.sandbox.attach() if guarded else self.sandbox.live()))
         except WorkspaceError:
             self.sandbox.forget()
             raise
@@ -83,7 +85,7 @@ class E2BWorkspace(ManagedWorkspace):
         while True:
             since = asyncio.get_running_loop().time()
             await asyncio.sleep(self.spec.timeout / 3)
-            if not self._remote.used_since(since):
+            if self.guarded or not self._remote.used_since(since):
                 continue
             try:
                 await self.sandbox.extend(self.spec.timeout)
@@ -92,6 +94,7 @@ class E2BWorkspace(ManagedWorkspace):
 
     async def extend(self, seconds: int) -> WorkspaceInfo:
         """The lease ends ``seconds`` from now. WorkspaceError ``e2b.*``."""
+        self.check_theirs()
         await self.sandbox.extend(seconds)
         return await self.refresh()
 
@@ -107,6 +110,7 @@ class E2BWorkspace(ManagedWorkspace):
         await self.sandbox.kill()
 
     async def rebuild(self) -> WorkspaceInfo:
+        self.check_ours()
         async with self._changing:
             await self._remote.hang_up()
             await self._discard()
@@ -139,7 +143,7 @@ class E2BWorkspace(ManagedWorkspace):
         """Ours ends; a sandbox that runs is paused, so that it costs nothing unseen."""
         await self._keeping.close()
         await super().close()
-        if self._machine.status == "running":
+        if self._machine.status == "running" and self.ours_to_end:
             try:
                 await self.sandbox.pause()
             except WorkspaceError as error:

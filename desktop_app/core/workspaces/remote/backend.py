@@ -39,7 +39,8 @@ class RemoteBackend:
     """``Backend`` over a far end (see ``far``).
 
     ``connect`` starts a far end and gives a channel to it; ``cwd`` is the working directory as the
-    far end sees it. ``env`` is added to what every process gets.
+    far end sees it. ``env`` is added to what every process gets. ``refuse`` is asked before
+    anything that could change the machine: files, processes, requests to its servers.
     """
 
     os_name: Literal["posix", "nt"] = "posix"
@@ -60,6 +61,7 @@ class RemoteBackend:
         self._connecting = asyncio.Lock()
         self._closed = False
         self._used_at = 0.0
+        self.refuse: Callable[[], None] = lambda: None  # raises where nothing may be changed
         self._tasks = Tasks(lambda name, error: log.info("%s: %r", name, error))
 
     @property
@@ -154,6 +156,7 @@ class RemoteBackend:
         quiet: bool = False,
     ) -> AsyncGenerator[ProcessEvent]:
         """As in the contract. ``quiet``: it does not count as use of the machine."""
+        self.refuse()
         parts = self._parts(
             "run",
             source=None if stdin is None else _once(stdin),
@@ -186,6 +189,7 @@ class RemoteBackend:
         """A request to a server on the machine's own loopback: first status and headers, then the
         body in pieces as they come. Left early, the connection is closed. ``timeout`` is in seconds
         without a byte. WorkspaceError ``http.failed``, ``http.timeout`` (both retryable)."""
+        self.refuse()
         line = await self._ready(quiet=quiet)
         options: dict[str, Any] = {"port": port, "method": method, "headers": headers or {}}
         options |= {"timeout": timeout, "quiet": quiet}
@@ -208,6 +212,7 @@ class RemoteBackend:
     async def unpack(self, path: str, pieces: AsyncIterator[bytes]) -> None:
         """A tree of tar into a directory, which is made. WorkspaceError ``file.*``,
         ``disk.full``."""
+        self.refuse()
         await (await self._ready()).ask("unpack", pieces, path=self.path(path))
 
     async def digests(self, path: str) -> dict[str, tuple[int, str]]:
@@ -281,6 +286,7 @@ class RemoteBackend:
         create: bool = False,
         mode: int | None = None,
     ) -> FileInfo:
+        self.refuse()
         whole = isinstance(data, bytes) and len(data) <= PIECE
         options: dict[str, Any] = {"expect": expect, "create": create, "mode": mode, "whole": whole}
         if isinstance(data, bytes) and whole:
@@ -291,15 +297,19 @@ class RemoteBackend:
         return FileInfo(*await line.ask("write", pieces, path=path, **options))
 
     async def append(self, path: str, data: bytes, *, plain: bool = False) -> int:
+        self.refuse()
         return int(await self._ask("append", self.path(path), data, plain=plain))
 
     async def mkdir(self, path: str) -> None:
+        self.refuse()
         await self._ask("mkdir", self.path(path))
 
     async def rename(self, old: str, new: str, *, replace: bool = False) -> None:
+        self.refuse()
         await self._ask("rename", self.path(old), to=self.path(new), replace=replace)
 
     async def remove(self, path: str, *, recursive: bool = False) -> None:
+        self.refuse()
         await self._ask("remove", self.path(path), recursive=recursive)
 
     async def realpath(self, path: str) -> str:

@@ -13,9 +13,8 @@ from abc import abstractmethod
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from desktop_app.core.errors import WorkspaceError
 from desktop_app.core.workspaces.base import WorkspaceInfo
@@ -24,61 +23,16 @@ from desktop_app.core.workspaces.opened_folder import State
 
 from .backend import RemoteBackend
 from .channel import Channel
+from .machine import Machine as Machine
+from .machine import Progress as Progress
+from .machine import Stage as Stage
+from .machine import Status as Status
+from .machine import Usage as Usage
 from .tree_tar import Digests, Moved, counted, pack, unpack
 
 log = logging.getLogger(__name__)
 
 RESUME_SECONDS, LOOK_SECONDS = 5.0, 0.05
-
-Status = Literal["absent", "stopped", "paused", "running", "failed"]
-Stage = Literal["engine", "image", "create", "start", "connect"]
-
-
-@dataclass(frozen=True, slots=True)
-class Machine:
-    """What is known of a workspace's machine. ``absent``: not made yet, or removed. ``failed``:
-    it cannot be asked; ``code`` and ``params`` are those of the error. ``engine`` says where it
-    runs. Times are microseconds since 1970, 0 for unknown; memory is in bytes, 0 for no limit."""
-
-    status: Status
-    engine: str = ""
-    name: str = ""
-    image: str = ""
-    started_us: int = 0
-    ends_us: int = 0
-    cpus: float = 0.0
-    memory: int = 0
-    exit_code: int | None = None
-    out_of_memory: bool = False
-    code: str = ""
-    params: dict[str, Any] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Measured by the engine. ``cpu`` is in CPUs (1.5: one and a half of them are busy); memory,
-    disk and network in bytes, None where the engine does not say."""
-
-    at_us: int
-    cpu: float
-    memory: int
-    memory_limit: int
-    processes: int | None = None
-    disk: int | None = None
-    received: int | None = None
-    sent: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Where bringing up is. ``text`` is a line of the engine's own output; ``step`` of ``steps``
-    when it counts (0 of 0: it does not)."""
-
-    stage: Stage
-    text: str = ""
-    step: int = 0
-    steps: int = 0
-
 
 Tell = Callable[[Progress], None]
 Tally = Callable[[Moved], None]
@@ -102,10 +56,21 @@ class ManagedWorkspace(LocalWorkspace):
 
     Opening one looks, and starts nothing: its state is ``stopped``, ``paused``, ``ready`` or
     ``error``. The first operation that needs its files brings it up.
+
+    ``theirs`` is the workspace's id at AgentScope when AgentScope made the machine. It is then only
+    looked into while it runs, and nothing in it or about it is changed, until ``open_anyway``: its
+    state is ``readonly`` with the code ``workspace.theirs``, or ``missing`` when there is no such
+    machine. Never is one made in its place.
     """
 
-    def __init__(self, kind: str, workdir: str, *, env: dict[str, str], **more: Any) -> None:
+    def __init__(
+        self, kind: str, workdir: str, *, env: dict[str, str], theirs: str = "", **more: Any
+    ) -> None:
+        self.theirs = theirs
+        self._anyway = False
+        self._put_up = False  # whether it runs because of us
         self._remote = RemoteBackend(kind, workdir, self._channel, env=env)
+        self._remote.refuse = self.check_theirs
         super().__init__(workdir, backend=self._remote, **more)
         self._machine = Machine("absent")
         self._changing = asyncio.Lock()
@@ -154,6 +119,43 @@ class ManagedWorkspace(LocalWorkspace):
     @abstractmethod
     def logs(self, *, lines: int = 500, follow: bool = False) -> AsyncGenerator[str]:
         """Lines of the machine's own output, oldest first."""
+
+    # -- machines of AgentScope ------------------------------------------------------------------
+
+    @property
+    def guarded(self) -> bool:
+        """Whether it is AgentScope's and the person did not say that it may be changed."""
+        return bool(self.theirs) and not self._anyway
+
+    @property
+    def held(self) -> bool:
+        return self.guarded or super().held
+
+    def check_theirs(self) -> None:
+        """Raise WorkspaceError ``workspace.theirs`` while nothing may be changed."""
+        if self.guarded:
+            name = self._machine.name or self._name
+            raise WorkspaceError("workspace.theirs", retryable=True, machine=name, id=self.theirs)
+
+    def check_ours(self) -> None:
+        """Raise WorkspaceError ``workspace.not_ours`` for a machine that only AgentScope can make
+        anew or make differently."""
+        if self.theirs:
+            raise WorkspaceError("workspace.not_ours", name=self._name)
+
+    def check_free(self) -> None:
+        self.check_theirs()
+        super().check_free()
+
+    async def open_anyway(self) -> None:
+        self._anyway = True
+        await super().open_anyway()
+
+    @property
+    def ours_to_end(self) -> bool:
+        """Whether closing the workspace puts the machine away: not when it is AgentScope's and ran
+        before we came."""
+        return not self.theirs or self._put_up
 
     # -- whole directories -----------------------------------------------------------------------
 
@@ -256,14 +258,25 @@ class ManagedWorkspace(LocalWorkspace):
         async with self._changing:
             self._machine = await self.look()
             if self._machine.status != "running":
+                self._check_there()
                 self._set("starting")
                 try:
                     await self._bring_up(self._tell)
+                    self._put_up = True
                 except BaseException as error:
                     self._machine = await self.look()
                     self._shown(error if isinstance(error, WorkspaceError) else None)
                     raise
         return await self._resumed()
+
+    def _check_there(self) -> None:
+        """Whether it may be brought up; one of AgentScope's is never made anew."""
+        if not self.theirs or self._machine.status == "failed":
+            return
+        if self._machine.status == "absent":
+            self._shown()
+            raise WorkspaceError("workspace.theirs_gone", retryable=True, name=self._name)
+        self.check_theirs()
 
     async def _resumed(self) -> WorkspaceInfo:
         """An engine may still tell of the pause for a moment: its own notice of it comes late."""
@@ -288,6 +301,7 @@ class ManagedWorkspace(LocalWorkspace):
         return await self._change(self._discard)
 
     async def _change(self, work: Callable[[], Any]) -> WorkspaceInfo:
+        self.check_theirs()
         async with self._changing:
             await self._remote.hang_up()
             await work()
@@ -298,9 +312,12 @@ class ManagedWorkspace(LocalWorkspace):
         if self._closed:
             return self.info
         self._machine = await self.look()
-        if self._machine.status == "running":
-            return await super().refresh()
-        self._shown()
+        if self._machine.status != "running":
+            self._shown()
+            return self.info
+        await super().refresh()
+        if self.guarded and self._state == "ready":
+            self._set("readonly", code="workspace.theirs", machine=self._machine.name)
         return self.info
 
     def _shown(self, error: WorkspaceError | None = None) -> None:
@@ -309,6 +326,8 @@ class ManagedWorkspace(LocalWorkspace):
             self._set_error(error)
         elif machine.status == "failed":
             self._set("error", **{**(machine.params or {}), "code": machine.code})
+        elif self.theirs and machine.status == "absent":
+            self._set("missing", code="workspace.theirs_gone")
         elif machine.status == "paused":
             self._set("paused")
         else:
