@@ -64,7 +64,7 @@ def register(window: MainWindow) -> None:
             ),
             (
                 lambda: tr("Help"),
-                ["help.start", "help.keys", SEPARATOR, "help.logs", "help.about"],
+                ["help.start", "help.keys", "help.offloads", SEPARATOR, "help.logs", "help.about"],
             ),
         ],
     )
@@ -213,6 +213,14 @@ def _help(w: MainWindow) -> list[Command]:
     return [
         c("help.start", lambda: tr("First steps"), w.show_welcome, None, "compass", group),
         c("help.keys", lambda: tr("Keyboard shortcuts"), d.open_keys, "F1", "keyboard", group),
+        c(
+            "help.offloads",
+            lambda: tr("Offloads in a store of your own"),
+            lambda: d.open_help("offloader"),
+            None,
+            "archive",
+            group,
+        ),
         c("help.logs", lambda: tr("Show the logs"), d.show_logs, None, "scroll-text", group),
         c("help.about", lambda: tr("About Slipway"), d.open_about, None, "info", group),
     ]

@@ -218,6 +218,17 @@ class WindowDialogs(QObject):
 
         await show(ShortcutsDialog(self._window, self._window.commands))
 
+    def open_help(self, name: str) -> None:
+        """A page of the help."""
+        self._tasks.replace(self._open_help(name), name="help page")
+
+    async def _open_help(self, name: str) -> None:
+        from desktop_app.ui.help.page import HelpPage
+
+        dialog = HelpPage(self._window, name)
+        await dialog.load()
+        await show(dialog)
+
     def open_about(self) -> None:
         self._tasks.replace(self._open_about(), name="about")
 

@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 
 from desktop_app.core.models.scripted import Say, ScriptedModel
 from desktop_app.ui.help.about import AboutDialog
+from desktop_app.ui.help.page import HelpPage
 from desktop_app.ui.help.shortcuts import ShortcutsDialog
 from desktop_app.ui.sessions.trash import TrashDialog
 from desktop_app.ui.widgets import ConfirmDialog
@@ -125,6 +126,13 @@ def test_help_lists_every_key_and_says_what_runs(driver: Driver, folder: Path) -
     assert not dialog.nothing.isHidden()
     dialog.accept()
     driver.until(lambda: not dialog.isVisible())
+    window.commands.run("help.offloads")
+    page = driver.dialog(HelpPage)
+    assert "class S3Offloader:" in page.model.source_text(0)
+    assert page.view.verticalScrollBar().value() <= page.view.top_pad()  # its beginning
+    assert not page.view.jump.isVisible()
+    page.accept()
+    driver.until(lambda: not page.isVisible())
     window.commands.run("help.about")
     about = driver.dialog(AboutDialog)
     about.copy()

@@ -57,6 +57,7 @@ class Geometry(QListView):
         self._soon.timeout.connect(self._settle_now)
         self._turning = QTimer(self, interval=_TURN_MS)
         self.jump = JumpButton(self.viewport())
+        self.grows = True  # False: a text that is read, whose end is nothing to go back to
         self.jump.clicked.connect(self.jump_to_end)
 
     # -- geometry ---------------------------------------------------------------------------
@@ -118,7 +119,7 @@ class Geometry(QListView):
             self._busy = False
         self._held = self.heights.find(max(0, self.value() - self.top_pad()))
         self._last = self.value()
-        self.jump.place(self.stick, self.unread)
+        self.jump.place(self.stick or not self.grows, self.unread)
         self.mind()
 
     def settle_soon(self) -> None:
