@@ -1,6 +1,6 @@
 """One step of the loop, reason and act with Read: processor and wall time, beside the peer.
 
-A model in the process asks for the same Read in every step (``steps``). Each step of ours is three
+A model in the process asks for the same Read in every step (``steps``). Each step of ours is two
 synced transactions. Ours and the peer are measured in turn, three times, and the middle counts.
 """
 

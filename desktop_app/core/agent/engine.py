@@ -99,6 +99,11 @@ class ContextEngine:
 
     # -- the prompt --------------------------------------------------------------------------
 
+    @property
+    def due(self) -> bool:
+        """Whether ``refresh`` would look at the workspace even where it was looked at already."""
+        return time.monotonic() - self._looked >= LOOK_SECONDS
+
     async def refresh(self, *, fresh: bool = True, wake: bool = True) -> None:
         """Look at the workspace again: instructions, skills, tools. A change shows as a new
         envelope; an unchanged one keeps the provider's cache. Without ``fresh`` the files are left
@@ -107,7 +112,7 @@ class ContextEngine:
         workspace: Any = self._workspace
         if not wake and not getattr(workspace, "awake", True):
             self.skills = self.skills or SkillSet((), workspace.get_backend())
-        elif fresh or time.monotonic() - self._looked >= LOOK_SECONDS:
+        elif fresh or self.due:
             try:
                 self._instructions = await workspace.get_instructions()
                 self.skills = await workspace.skills_for_prompt(self._agent_id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any, cast
 
 from desktop_app.core import events as ev
@@ -132,12 +133,22 @@ class Executor:
             done: OpState = "done" if outcome.state == "success" else "failed"
             if outcome.state in ("interrupted", "denied"):
                 done = "cancelled"
+            ended = ev.ToolFinished(reply_id, plan.op_id, outcome.state, block, seconds, path, size)
+            if len(records) == 1 and self._may_wait(plan):
+                tell = partial(self.emit, ended)
+                if self.log.hold(records[0], self.op(plan, done), tell):
+                    return
             await self.log.append(*records, ops=[self.op(plan, done)], keep=True)
-        self.emit(ev.ToolFinished(reply_id, plan.op_id, outcome.state, block, seconds, path, size))
+        self.emit(ended)
         if path is not None:
             self.emit(ev.Offloaded("tool_result", path, 1, size, False))
         if before is not None and after != before:
             self.emit(ev.TasksChanged(after))
+
+    def _may_wait(self, plan: Planned) -> bool:
+        """Whether the result may go to disk with the record of the model call that it leads to:
+        that of the step's last call, which a restart would simply make again."""
+        return self.toolbox.harmless(plan) and len(self.log.now.calls()) == 1
 
     def _block(
         self, plan: Planned, outcome: ToolOutcome, text: str, path: str | None, size: int

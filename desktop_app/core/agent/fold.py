@@ -23,7 +23,7 @@ from desktop_app.core.messages import (
     ToolResultBlock,
     Usage,
 )
-from desktop_app.core.sessions.base import Record
+from desktop_app.core.sessions.base import NewRecord, Record
 from desktop_app.core.state import AgentState, PermissionContext, Task, TasksContext
 from desktop_app.core.tools.background import Command, Ending
 
@@ -137,6 +137,14 @@ class Folder:
         if handler is not None:
             handler(self.now, record.body() if body is None else body)
         self.now.last_us = record.ts_us
+
+    def foresee(self, new: NewRecord) -> None:
+        """Apply a record that is still to be written; ``reached`` follows when it was."""
+        _HANDLERS[new.kind](self.now, new.body)
+
+    def reached(self, record: Record) -> None:
+        """A record that was foreseen is in the journal."""
+        self.now.head, self.now.last_us = record.seq, record.ts_us
 
 
 def fold(records: Iterable[Record], session_id: str = "") -> AgentState:

@@ -71,6 +71,8 @@ class Room:
         """Before a call (``fresh``: the first of a turn): offer at the alert mark, do it at the
         danger mark. ContextError ``context.over_window`` when what cannot be compacted is too large
         by itself."""
+        if fresh or self.engine.due:
+            await self.log.flush()  # a look may take its time
         await self.engine.refresh(fresh=fresh)
         await self.settle()
         limits = self.engine.account().limits
@@ -79,6 +81,7 @@ class Room:
             self.drafts.drop("below")
             self.trigger = None
             return
+        await self.log.flush()
         breakdown = await self.engine.breakdown()
         choice = decide(breakdown, self.log.now.state)
         if choice == "refuse":

@@ -18,7 +18,8 @@ Record kinds (``body`` is JSON; unknown kinds are kept and skipped when ``ignora
     question.answered  {reply_id, op_id, answer}              barrier
     request.asked      {id, reply_id, op_id, server, tool, kind, what was asked} (ignorable)
     request.answered   {id, …, answer, by, seconds, usage?, cost?}               (ignorable)
-    tool.result        {reply_id, op_id, block, seconds, blob?, offload?}   barrier
+    tool.result        {reply_id, op_id, block, seconds, blob?, offload?}   barrier; of a read that
+                       a restart would do again, with the model.request that follows at once
     compaction         {CompactionRecord}                     barrier
     compaction.undone  {gen, undo: what it puts back}         barrier
     compaction.measured {gen, after}; compaction.failed {id, trigger, code, params, before, seconds}
