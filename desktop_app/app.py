@@ -210,6 +210,9 @@ class Program:
         dialog.defaultChosen.connect(lambda model: self.change_setting("model", model))
         dialog.modelsChanged.connect(self.window.models_changed)
         dialog.modelsChanged.connect(self.service.warm_models)
+        dialog.trustWanted.connect(
+            lambda code, params: self.window.dialogs.trust(code, params, dialog, dialog.again)
+        )
         dialog.networkWanted.connect(lambda: self._open_network(dialog))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
@@ -247,6 +250,8 @@ class Program:
             self.window.show_error(error)
         if name in LOOK:
             apply(self.settings.get, (name,))
+        elif name == "trusted_certificates":
+            self._use_network()
         elif name == "model":
             self.service.default_model = value or DEFAULT_MODEL
 

@@ -43,6 +43,7 @@ ACTIONS: dict[str, Callable[[], str]] = {
     "open_anyway": lambda: tr("Open anyway"),
     "open_log": lambda: tr("Show the log"),
     "trust": lambda: tr("Trust"),
+    "trust_certificate": lambda: tr("Trust this certificate…"),
 }
 
 

@@ -143,6 +143,7 @@ class MainWindow(Live, QWidget):
         self.chat.notified.connect(self._notified)
         self.chat.titleChanged.connect(lambda _title: self._title())
         self.chat.actionRequested.connect(self._way_out)
+        self.chat.trustWanted.connect(self.dialogs.trust_in_session)
         self.chat.inspectorRequested.connect(self.areas.open)
         self.chat.sessionRequested.connect(self.open_session)
         self.inspector.compactionRequested.connect(self.chat.compaction.view)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QWidget
 
 from desktop_app.core.agent.policies import policy_of, with_policy
 from desktop_app.core.catalog import SessionSummary
@@ -257,6 +259,32 @@ class WindowDialogs(QObject):
                 if own is not None:
                     vm.set_policy(None)
             vm.measure_again()  # the marks are in force at once
+        dialog.deleteLater()
+
+    def trust_in_session(self, code: str, params: dict[str, Any]) -> None:
+        """Ask about the certificate that a turn failed at, and go on with it."""
+        vm = self._window.chat.vm
+        if vm is not None:
+            self.trust(code, params, self._window, vm.retry)
+
+    def trust(
+        self, code: str, params: dict[str, Any], parent: QWidget, then: Callable[[], object]
+    ) -> None:
+        """Ask whether a certificate is trusted for its host; ``then`` once it is."""
+        self._tasks.replace(self._trust(code, params, parent, then), name="trust")
+
+    async def _trust(
+        self, code: str, params: dict[str, Any], parent: QWidget, then: Callable[[], object]
+    ) -> None:
+        from desktop_app.ui.settings.certificate_dialog import CertificateDialog, doubted
+
+        if doubted(params) is None:
+            return
+        dialog = CertificateDialog(parent, params, changed=code == "model.certificate_changed")
+        if await show(dialog, keep=True):
+            kept = self._window.settings.get("trusted_certificates")
+            self._window.settingChosen.emit("trusted_certificates", dialog.value(kept))
+            then()
         dialog.deleteLater()
 
     def show_logs(self) -> None:

@@ -11,11 +11,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from desktop_app.core.models.definitions import ModelDefinition
+from desktop_app.ui.chat.items import NoticeItem
+from desktop_app.ui.settings.certificate_dialog import CertificateDialog
 from desktop_app.ui.settings.models_dialog import ModelsDialog
 from desktop_app.ui.settings.network_dialog import OWN, NetworkDialog
 from tests.helpers import providers as wire
 from tests.helpers.program import Driver
 from tests.helpers.providers import Server
+from tests.helpers.proxies import certificate
 
 KEY = "sk-test-0123456789abcdef"
 
@@ -110,3 +113,53 @@ def test_a_proxy_that_was_chosen_is_in_force_and_kept(
     driver.stop()
     for path in home.rglob("*"):
         assert not path.is_file() or b"a word" not in path.read_bytes(), path
+
+
+def test_a_certificate_is_trusted_for_its_host_and_not_any_more(
+    driver: Driver, folder: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLIPWAY_KEYRING", "none")
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    _, tls = certificate(tmp_path, "localhost")
+    answers = (wire.chat("Safe and sound."), wire.chat("A title"))
+    with Server(*answers, tls=tls) as server:
+        driver.start()
+        library = driver.service.library
+        library._find = list
+        address = f"https://localhost:{server.port}/v1"
+        one, _ = driver.run(
+            library.put(ModelDefinition("", "compatible", "m", "M", address=address)), 20_000
+        )
+        driver.service.default_model = one.id
+        driver.open_folder(folder)
+        driver.ask("Are we there?", 60_000)
+        assert driver.cards() == ["model.certificate"]
+        assert not server.asked
+        card = next(i for i in driver.vm.items() if isinstance(i, NoticeItem))
+        driver.window.chat.row_action(card.id, "trust_certificate")
+        dialog = driver.dialog(CertificateDialog)
+        assert dialog.one.at == f"localhost:{server.port}"
+        QTest.mouseClick(dialog.go, Qt.MouseButton.LeftButton)
+        driver.until(lambda: "Safe and sound." in driver.said(), 60_000)
+        driver.until_idle(60_000)
+        kept = json.loads((home / "config" / "settings.json").read_text())
+        assert kept["trusted_certificates"][dialog.one.at]["sha256"] == dialog.one.mark
+
+        driver.window.chat.composer.model.manageWanted.emit()
+        models = driver.dialog(ModelsDialog)
+        QTest.mouseClick(models.network, Qt.MouseButton.LeftButton)
+        network = driver.dialog(NetworkDialog)
+        network.trusted[dialog.one.at].removed.emit(dialog.one.at)
+        QTest.mouseClick(network.save, Qt.MouseButton.LeftButton)
+        assert library.connections.network.trusted == ()
+        models._select(one.id)
+        QTest.mouseClick(models.attempt, Qt.MouseButton.LeftButton)
+        driver.until(lambda: models.trust.isVisible(), 60_000)
+        assert "SHA-256" in models.told.text()
+        server.answers[:] = [wire.chat("Here.")]
+        QTest.mouseClick(models.trust, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(driver.dialog(CertificateDialog).go, Qt.MouseButton.LeftButton)
+        driver.until(lambda: "Here." in models.told.text(), 60_000)
+        assert not models.trust.isVisible()
+        models.reject()
+        driver.stop()

@@ -35,6 +35,7 @@ _ELSEWHERE = frozenset(
         "model.not_found",
         "model.proxy",
         "model.certificate",
+        "model.certificate_changed",
         "model.empty",
         "model.cut",
     }

@@ -1,4 +1,4 @@
-"""Which certificate a server shows when it is not trusted: for people to compare, never to accept.
+"""Which certificate a server shows when it is not trusted: for people to compare.
 
 Only used in the models process, after a connection was refused. Nothing but the handshake is done.
 """
@@ -8,22 +8,44 @@ from __future__ import annotations
 import asyncio
 import base64
 import ssl
+from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
+
+from .pinned import mark_of
+from .trusted import place_of
 
 SECONDS = 5.0
 _PORTS = {"http": 80, "https": 443}
 
 
-async def shown_by(address: str, proxy: str = "") -> str:
-    """One line about the certificate that the server of an address shows: whom it names, who
-    issued it, its days (ISO 8601), its SHA-256. Empty when it cannot be had. ``proxy`` is a URL;
-    through one that does not speak HTTP nothing is asked."""
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A certificate: where it was shown (``host:port``), its SHA-256, whom it names, who issued it,
+    its days (ISO 8601)."""
+
+    at: str
+    mark: str
+    subject: str
+    issuer: str
+    begins: str
+    ends: str
+
+    def line(self) -> str:
+        """All of it in one line."""
+        days = f"{self.begins}/{self.ends}"
+        names = f"{self.subject} · {self.issuer}"[:240]
+        return f"{names} · {days} · SHA-256 {self.mark}"
+
+
+async def seen_at(address: str, proxy: str = "") -> Seen | None:
+    """The certificate that the server of an address shows; None when it cannot be had. ``proxy`` is
+    a URL; through one that does not speak HTTP nothing is asked."""
     try:
         async with asyncio.timeout(SECONDS):
             der = await _handshake(address, proxy)
+        return described(der, place_of(address)) if der else None
     except (OSError, ValueError, asyncio.IncompleteReadError, TimeoutError):
-        return ""
-    return described(der) if der else ""
+        return None
 
 
 async def proxy_is_trusted(proxy: str, trusted: ssl.SSLContext) -> bool:
@@ -68,13 +90,13 @@ async def _handshake(address: str, proxy: str) -> bytes | None:
         writer.transport.abort()
 
 
-def described(der: bytes) -> str:
-    """A certificate in one line."""
+def described(der: bytes, at: str) -> Seen:
+    """A certificate as people compare it."""
     from cryptography import x509
-    from cryptography.hazmat.primitives.hashes import SHA256
 
     found = x509.load_der_x509_certificate(der)
-    days = [d.date().isoformat() for d in (found.not_valid_before_utc, found.not_valid_after_utc)]
-    mark = found.fingerprint(SHA256()).hex(":").upper()
+    begins, ends = (
+        day.date().isoformat() for day in (found.not_valid_before_utc, found.not_valid_after_utc)
+    )
     subject, issuer = found.subject.rfc4514_string(), found.issuer.rfc4514_string()
-    return f"{subject} · {issuer} · {days[0]}/{days[1]} · SHA-256 {mark}"[:400]
+    return Seen(at, mark_of(der), subject[:200], issuer[:200], begins, ends)

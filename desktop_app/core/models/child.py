@@ -218,21 +218,30 @@ async def mapped(
     proxy = route.get("proxy") or ""
     found = to_model_error(error, one.name, one.base, proxy, begun=begun)
     if found.code == "model.certificate":
-        await _look_at_certificate(found, one.base, proxy, route)
+        found = await _look_at_certificate(found, one.base, proxy, route)
     logger.info("a call of %s failed: %s", one.id, found, exc_info=error)
     return found
 
 
-async def _look_at_certificate(found: ModelError, address: str, proxy: str, route: Frame) -> None:
-    """Say whose certificate it is, the proxy's or the provider's, and which."""
-    from .certificate import proxy_is_trusted, shown_by
-    from .network import shown
-    from .services import trusting
+async def _look_at_certificate(
+    found: ModelError, address: str, proxy: str, route: Frame
+) -> ModelError:
+    """Say whose certificate it is, the proxy's or the provider's, which, and whether the person
+    trusts another one there: ``model.certificate_changed``."""
+    from dataclasses import asdict
 
-    of, by = address, proxy
-    if proxy.startswith("https:") and not await proxy_is_trusted(proxy, trusting(route["ca_file"])):
-        of, by, found.params["host"] = proxy, "", shown(proxy)
-    found.params["certificate"] = await shown_by(of, by)
+    from .certificate import proxy_is_trusted, seen_at
+    from .network import shown
+    from .services import way_in
+
+    of, by, pin, params = address, proxy, "pin", dict(found.params)
+    if proxy.startswith("https:") and not await proxy_is_trusted(proxy, way_in(route, "proxy_pin")):
+        of, by, pin, params["host"] = proxy, "", "proxy_pin", shown(proxy)
+    if (seen := await seen_at(of, by)) is not None:
+        params |= {"certificate": seen.line(), "seen": asdict(seen)}
+        if route.get(pin) and route[pin] != seen.mark:
+            return ModelError("model.certificate_changed", **params)
+    return ModelError("model.certificate", **params)
 
 
 # -- the process ----------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from .providers import host_of, is_loopback
+from .trusted import Trusted, place_of, trusted_of
 
 SYSTEM = ""  # the proxies of the system and the environment
 DIRECT = "none"  # no proxy at all
@@ -24,13 +25,16 @@ STALL_SECONDS = 180.0  # thinking models are silent for minutes without streamin
 @dataclass(frozen=True, slots=True)
 class Route:
     """For one address. ``proxy`` is a URL, perhaps with a password, or empty; ``ca_file`` holds
-    certificates that are trusted beside the system's."""
+    certificates that are trusted beside the system's; ``pin`` is the SHA-256 of the one certificate
+    that is trusted there, ``proxy_pin`` of the one that the proxy itself may show."""
 
     proxy: str = ""
     ca_file: str = ""
+    pin: str = ""
+    proxy_pin: str = ""
 
     def frame(self) -> dict[str, Any]:
-        return {"proxy": self.proxy, "ca_file": self.ca_file}
+        return {name: getattr(self, name) for name in self.__slots__}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,26 +42,35 @@ class Network:
     """``proxy`` is ``SYSTEM``, ``DIRECT`` or a URL without a password (``password_name``);
     ``no_proxy`` hosts that are reached without (as in the variable ``NO_PROXY``); ``ca_file`` the
     certificates of a company's own authority, in PEM format; ``stall`` the seconds of silence after
-    which a call is given up."""
+    which a call is given up; ``trusted`` single certificates of single hosts (``trusted.py``)."""
 
     proxy: str = SYSTEM
     no_proxy: str = ""
     ca_file: str = ""
     stall: float = STALL_SECONDS
+    trusted: tuple[Trusted, ...] = ()
 
     @classmethod
     def of(cls, get: Callable[[str], Any]) -> Network:
         """As the settings say; ``get`` gives one by name."""
-        return cls(get("proxy"), get("no_proxy"), get("ca_file"), float(get("stall_seconds")))
+        trusted = tuple(trusted_of(get("trusted_certificates")))
+        stall = float(get("stall_seconds"))
+        return cls(get("proxy"), get("no_proxy"), get("ca_file"), stall, trusted)
 
     def route(self, address: str) -> Route:
         """The way to an address: never through a proxy to this computer itself."""
         ca_file = self.ca_file or os.environ.get("SSL_CERT_FILE", "")
-        if self.proxy == DIRECT or is_loopback(address) or passed_by(address, self.no_proxy):
-            return Route("", ca_file)
-        if self.proxy:
-            return Route(proxy_url(self.proxy), ca_file)
-        return Route(system_proxy(address), ca_file)
+        proxy = ""
+        alone = is_loopback(address) or passed_by(address, self.no_proxy)
+        if self.proxy != DIRECT and not alone:
+            proxy = proxy_url(self.proxy) if self.proxy else system_proxy(address)
+        return Route(proxy, ca_file, self._pin(address), self._pin(proxy))
+
+    def _pin(self, address: str) -> str:
+        if not address.lower().startswith("https:"):
+            return ""
+        at = place_of(address)
+        return next((one.mark for one in self.trusted if one.at == at), "")
 
 
 def system_proxy(address: str, environ: Mapping[str, str] | None = None) -> str:

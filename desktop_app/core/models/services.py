@@ -28,6 +28,7 @@ from .base import Effort, ModelEvent, ModelRequest, ToolCallPart
 from .definitions import ModelDefinition
 from .discovery import model_entries, window_of
 from .network import STALL_SECONDS
+from .pinned import pinned
 from .providers import Provider, Wire
 from .wire import Mapper, finish, tools
 
@@ -62,13 +63,22 @@ def trusting(ca_file: str) -> ssl.SSLContext:
     return context
 
 
+def way_in(route: Route, pin: str) -> ssl.SSLContext:
+    """What is trusted at the end of a route, or (``proxy_pin``) at its proxy: the one certificate
+    that the person named, or what the system and the person's file have. ModelError
+    ``model.ca_file``."""
+    if mark := str(route.get(pin) or ""):
+        return pinned(mark)
+    return trusting(str(route.get("ca_file") or ""))
+
+
 def _mark(route: Route) -> tuple[Any, ...]:
-    return (route.get("proxy"), route.get("ca_file"), route.get("stall"))
+    return tuple(route.get(name) for name in ("proxy", "ca_file", "stall", "pin", "proxy_pin"))
 
 
 class Services:
     """Models of pydantic-ai by definition, key and route, with their connections. A route is
-    ``{"proxy", "ca_file", "stall"}`` (``network.py``; seconds)."""
+    ``{"proxy", "ca_file", "stall", "pin", "proxy_pin"}`` (``network.py``; seconds)."""
 
     def __init__(self) -> None:
         self._models: dict[tuple[Any, ...], Model] = {}
@@ -80,13 +90,13 @@ class Services:
         mark = _mark(route)
         if (client := self._https.get(mark)) is None:
             stall = float(route.get("stall") or STALL_SECONDS)
-            trusted = trusting(str(route.get("ca_file") or ""))
             proxy = str(route.get("proxy") or "")
             client = self._https[mark] = httpx2.AsyncClient(
                 timeout=httpx2.Timeout(stall, connect=CONNECT_SECONDS),
-                verify=trusted,
+                verify=way_in(route, "pin"),
                 proxy=httpx2.Proxy(
-                    proxy, ssl_context=trusted if proxy.startswith("https:") else None
+                    proxy,
+                    ssl_context=way_in(route, "proxy_pin") if proxy.startswith("https:") else None,
                 )
                 if proxy
                 else None,

@@ -32,6 +32,7 @@ DEFAULTS: dict[str, Any] = {
     "proxy": "",  # of calls to models; empty: the system's, "none": no proxy, or a URL
     "no_proxy": "",  # hosts reached without it, as in the variable NO_PROXY
     "ca_file": "",  # certificates in PEM format that are trusted beside the system's
+    "trusted_certificates": {},  # of single hosts, see core/models/trusted.py
     "stall_seconds": 180,  # of silence after which a call to a model is given up
     "compaction": {},  # by agent id: what happens by itself, see core/agent/policies.py
     "keys": {},  # command id -> the person's own shortcut
@@ -73,6 +74,7 @@ _CHECKS: dict[str, Callable[[Any], bool]] = {
     "ca_file": lambda v: isinstance(v, str),
     "stall_seconds": lambda v: isinstance(v, int) and not isinstance(v, bool) and v >= 5,
     "compaction": lambda v: isinstance(v, dict),
+    "trusted_certificates": lambda v: isinstance(v, dict),
     "keys": _string_map,
     "recent_commands": _strings,
     "first_run_done": lambda v: isinstance(v, bool),

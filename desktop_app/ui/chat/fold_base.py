@@ -22,6 +22,7 @@ from .items import (
     UserItem,
 )
 from .records import without_reminder
+from .ways import ways_of_turn
 
 ChangeKind = Literal["append", "update", "extend", "remove"]
 
@@ -208,7 +209,8 @@ class FoldBase:
             tone, own_code, action = known
             words = {} if reason == "interrupted" else params
             card = own_code or code or "run.failed"
-            self._add(NoticeItem(f"e:{reply_id}", tone, card, words, (action,), reply_id))
+            ways = ways_of_turn(card, words, action)
+            self._add(NoticeItem(f"e:{reply_id}", tone, card, words, ways, reply_id))
 
     def _request(self, body: dict[str, Any]) -> None:
         """What a server asked and what became of it: a line of its own after the call."""

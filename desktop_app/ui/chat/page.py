@@ -21,7 +21,7 @@ from .drafts import Drafts
 from .empty import EmptyChat
 from .find_bar import FindBar
 from .header import ChatHeader
-from .items import ToolItem
+from .items import NoticeItem, ToolItem
 from .mentions import FileNames
 from .offer import ActivityLine, OfferBar
 from .page_commands import PageCommands
@@ -48,6 +48,7 @@ class ChatPage(Live, QWidget):
     sessionRequested = Signal(object)  # open this session (a SessionKey)
     workspaceRequested = Signal()
     titleChanged = Signal(str)
+    trustWanted = Signal(str, dict)  # of a certificate: the error's code and parameters
     actionRequested = Signal(str)  # a way out of what cannot be done here: an id of ``errors``
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -310,6 +311,8 @@ class ChatPage(Live, QWidget):
         item = vm.item(row_id)
         if action == "retry":
             vm.retry()
+        elif action == "trust_certificate" and isinstance(item, NoticeItem):
+            self.trustWanted.emit(item.code, item.params)
         elif action == "open_offload" and isinstance(item, ToolItem):
             self.work.show_offload(item.offloaded, tool_title(item.name))
 

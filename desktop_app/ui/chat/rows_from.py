@@ -274,6 +274,9 @@ def notice_actions(item: NoticeItem, voice: Voice) -> tuple[Action, ...]:
                 made.append(Action("compact", tr("Try again"), "refresh-cw"))
             case "compact_plain":
                 made.append(Action("compact_plain", tr("Without the model")))
+            case "trust_certificate":
+                words = action_label("trust_certificate")
+                made.append(Action("trust_certificate", words, "shield-check"))
             case "choose_model":
                 made.append(Action("choose_model", action_label("choose_model")))
             case _:

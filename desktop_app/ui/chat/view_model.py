@@ -27,6 +27,7 @@ from desktop_app.ui import i18n
 from .items import CompactionItem, NoticeItem, ReplyItem, ToolItem, UserItem
 from .vm_context import ChatContext
 from .vm_shapes import Draft, Queued, RowSink, crash_params
+from .ways import ways_of_turn
 
 log = logging.getLogger(__name__)
 
@@ -244,7 +245,8 @@ class ChatViewModel(ChatContext):
 
     def _run_failed(self, code: str, params: dict[str, Any]) -> None:
         self._give_back()
-        self._fold.put(NoticeItem("x:error", "danger", code, params, ("retry",)))
+        ways = ways_of_turn(code, params, "retry")
+        self._fold.put(NoticeItem("x:error", "danger", code, params, ways))
         self._last_reason = "error"
         self._apply()
 

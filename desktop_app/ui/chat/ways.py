@@ -1,8 +1,21 @@
-"""What can be done about a compaction that failed."""
+"""What can be done about a turn or a compaction that failed."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 _OF_THE_MODEL = ("compaction.failed", "compaction.cut", "compaction.empty")
+
+
+CERTIFICATES = ("model.certificate", "model.certificate_changed")
+
+
+def ways_of_turn(code: str, params: Mapping[str, Any], way: str) -> tuple[str, ...]:
+    """Ids, the safest first, for a turn that ended with ``code``; ``way`` is what every one has."""
+    if code in CERTIFICATES and params.get("seen"):
+        return (way, "trust_certificate")  # the first one is the button to press
+    return (way,)
 
 
 def ways_after(code: str) -> tuple[str, ...]:

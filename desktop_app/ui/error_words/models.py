@@ -61,10 +61,19 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         mark("The connection is not safe"),
         mark("The certificate of “{host}” is not trusted here: {detail}. {certificate}"),
         mark(
-            "Check the address. If the certificate is right, trust its issuer in the system's "
-            "store, or choose a file with it under Models, Network."
+            "Check the address. If the certificate is right, trust it for this host, or its issuer "
+            "in the system's store or by a file under Models, Network."
         ),
-        "manage_models",
+        "trust_certificate",
+    ),
+    "model.certificate_changed": (
+        mark("The server shows another certificate than the one that you trust"),
+        mark("“{host}” shows: {certificate}"),
+        mark(
+            "It may have been renewed, or somebody may be listening in. Ask whoever runs the "
+            "server before you trust this one."
+        ),
+        "trust_certificate",
     ),
     "model.proxy": (
         mark("The proxy does not let us through"),

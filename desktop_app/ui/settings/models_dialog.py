@@ -10,13 +10,13 @@ from PySide6.QtGui import QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QHBoxLayout, QListView, QVBoxLayout, QWidget
 
 from desktop_app.core.agents import AgentEntry, Agents
-from desktop_app.core.errors import SlipwayError
+from desktop_app.core.errors import ModelError, SlipwayError
 from desktop_app.core.models.definitions import ModelDefinition
 from desktop_app.core.models.discovery import Found
 from desktop_app.core.models.library import ModelLibrary
 from desktop_app.core.models.providers import BY_ID, host_of
 from desktop_app.core.tasks import Tasks
-from desktop_app.ui.errors import describe, describe_error
+from desktop_app.ui.errors import action_label, describe, describe_error
 from desktop_app.ui.i18n import mark, tr, trn
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Button, Label, Role, RowDelegate, Switch, figures
@@ -36,6 +36,7 @@ class ModelsDialog(Dialog):
 
     defaultChosen = Signal(str)
     networkWanted = Signal()
+    trustWanted = Signal(str, dict)  # of a certificate: the error's code and parameters
     modelsChanged = Signal()
 
     def __init__(
@@ -50,6 +51,7 @@ class ModelsDialog(Dialog):
         self._default = current
         self._agents = agents
         self._tasks = Tasks(self._failed)
+        self._doubt: tuple[str, dict[str, Any]] | None = None
         self._note: Callable[[], str] = lambda: ""
         self.form = ModelForm()
         self._build()
@@ -111,6 +113,10 @@ class ModelsDialog(Dialog):
         self.told = Label("", role="small", tone="muted", wrap=True, select=True)
         self.told.setMinimumHeight(px(34))
         right.addWidget(self.told)
+        self.trust = Button(lambda: action_label("trust_certificate"), glyph="shield-check")
+        self.trust.clicked.connect(lambda: self._doubt and self.trustWanted.emit(*self._doubt))
+        self.trust.setVisible(False)
+        right.addWidget(self.trust)
         right.addStretch(1)
         row.addLayout(right, 1)
         self.body.addLayout(row, 1)
@@ -232,14 +238,24 @@ class ModelsDialog(Dialog):
             self._show_error(error)
 
     def _show_error(self, error: BaseException) -> None:
+        self._doubt = None
+        if isinstance(error, ModelError) and error.params.get("seen"):
+            self._doubt = (error.code, error.params)
+
         def words() -> str:
             said = describe_error(error)
             return " ".join(t for t in (f"{said.title}.", said.reason, said.fix) if t)
 
         self._say(words, "danger")
+        self.trust.setVisible(self._doubt is not None)
+
+    def again(self) -> None:
+        """Try the model once more."""
+        self._ask("try", self._try())
 
     def _say(self, words: Callable[[], str], tone: Any = "muted") -> None:
         self._note = words
+        self.trust.setVisible(False)
         self.told.set_tone(tone)
         self.told.set_source(words())
 

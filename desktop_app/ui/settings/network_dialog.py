@@ -7,15 +7,19 @@ import ssl
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from desktop_app.core.models.network import DIRECT, SYSTEM, is_proxy, password_name, proxy_url
+from desktop_app.core.models.trusted import Trusted, trusted_of, without
 from desktop_app.ui.i18n import tr, trn
 from desktop_app.ui.theme import theme
-from desktop_app.ui.widgets import Button, Choice, Field, Label
+from desktop_app.ui.widgets import Button, Choice, Field, IconButton, Label
 from desktop_app.ui.widgets.base import Text
 from desktop_app.ui.widgets.dialogs import Dialog, FactRow
+from desktop_app.ui.widgets.labels import ElidedLabel
+
+from .certificate_dialog import in_lines
 
 OWN = "own"
 STALLS = (30, 60, 180, 600, 1800)  # seconds
@@ -39,6 +43,8 @@ class NetworkDialog(Dialog):
         self.without.edit.setText(str(get("no_proxy")))
         self._row(lambda: tr("Without proxy"), self.without)
         self._build_certificates(str(get("ca_file")))
+        self._kept: Any = get("trusted_certificates")
+        self._build_trusted()
         self.stall = Choice(lambda: tr("Silence limit"))
         stalls = sorted({*STALLS, int(get("stall_seconds"))})
         choices: list[tuple[str, Text]] = [(str(n), lambda n=n: _seconds(n)) for n in stalls]
@@ -99,6 +105,29 @@ class NetworkDialog(Dialog):
         )
         self._row(lambda: tr("Own certificates"), _stack(line, note))
 
+    def _build_trusted(self) -> None:
+        """Certificates of single hosts; removed ones are gone when it is saved."""
+        self.trusted: dict[str, TrustedRow] = {}
+        for one in trusted_of(self._kept):
+            row = self.trusted[one.at] = TrustedRow(one)
+            row.removed.connect(self._remove_trusted)
+        if self.trusted:
+            holder = QWidget()
+            column = QVBoxLayout(holder)
+            column.setContentsMargins(0, 0, 0, 0)
+            column.setSpacing(theme().px(8))
+            for row in self.trusted.values():
+                column.addWidget(row)
+            self.trusted_row = FactRow(lambda: tr("Trusted by you"), holder)
+            self.body.addWidget(self.trusted_row)
+
+    def _remove_trusted(self, at: str) -> None:
+        self._kept = without(self._kept, at)
+        self.trusted.pop(at).setVisible(False)
+        self.trusted_row.setVisible(bool(self.trusted))
+        self.save.setFocus()
+        self.fit_later()
+
     def _row(self, label: Text, control: QWidget) -> None:
         self.body.addWidget(FactRow(label, control))
 
@@ -131,11 +160,35 @@ class NetworkDialog(Dialog):
             "no_proxy": self.without.text().strip(),
             "ca_file": os.path.expanduser(self.ca_file.text().strip()),
             "stall_seconds": int(self.stall.value()),
+            "trusted_certificates": self._kept,
         }
         if own and self.password.text() and (name := password_name(proxy)):
             self.passwordTyped.emit(name, self.password.text())
         self.saved.emit(values)
         self.accept()
+
+
+class TrustedRow(QWidget):
+    """One trusted certificate. ``removed(host)``"""
+
+    removed = Signal(str)
+
+    def __init__(self, one: Trusted) -> None:
+        super().__init__()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme().px(8))
+        column = QVBoxLayout()
+        column.setSpacing(0)
+        column.addWidget(Label(one.at, role="strong"))
+        parts = [p for p in (one.subject, one.since) if p]
+        if parts:
+            column.addWidget(ElidedLabel(" · ".join(parts), role="caption", tone="faint"))
+        column.addWidget(Label(in_lines(one.mark), role="mono-small", tone="muted", select=True))
+        row.addLayout(column, 1)
+        self.cross = IconButton("x", lambda: tr("Do not trust {name} any more", name=one.at))
+        self.cross.clicked.connect(lambda: self.removed.emit(one.at))
+        row.addWidget(self.cross, 0, Qt.AlignmentFlag.AlignTop)
 
 
 def certificate_problem(path: str) -> str:

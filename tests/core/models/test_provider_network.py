@@ -24,6 +24,7 @@ from desktop_app.core.models.network import (
 )
 from desktop_app.core.models.process import ModelsProcess
 from desktop_app.core.models.provider import Connections, ProviderModel
+from desktop_app.core.models.trusted import Trusted, place_of, trusted_of, with_trusted, without
 from tests.core.models.test_provider_wire import ask, call, model, text_of
 from tests.helpers import providers as wire
 from tests.helpers.providers import Server
@@ -281,3 +282,92 @@ async def test_keys_and_passwords_are_in_no_error(models_process: ModelsProcess)
     error = await failing(model(Connections(network, models_process, secret), FAR))
     assert error.code == "model.proxy"
     assert "proxy-word-1" not in str(error)
+
+
+# -- single certificates that a person trusts ------------------------------------------------------
+
+
+async def certificate_error(one: ProviderModel, code: str = "model.certificate") -> dict[str, Any]:
+    """What a person is shown of the certificate."""
+    error = await failing(one)
+    assert (error.code, error.retryable) == (code, False)
+    return error.params["seen"]
+
+
+def trusting(models_process: ModelsProcess, *seen: dict[str, Any], proxy: str = "") -> Connections:
+    kept: dict[str, Any] = {}
+    for one in seen:
+        kept = with_trusted(kept, Trusted(one["at"], one["mark"], one["subject"]))
+    return Connections(Network(proxy, stall=5, trusted=tuple(trusted_of(kept))), models_process)
+
+
+@pytest.mark.parametrize(
+    ("names", "days"), [(("localhost",), 1), (("other.example",), 1), (("localhost",), -2)]
+)
+async def test_one_certificate_is_trusted_for_one_host(
+    models_process: ModelsProcess, tmp_path: Path, names: tuple[str, ...], days: int
+) -> None:
+    path, tls = certificate(tmp_path, *names, days=days)
+    plain = Connections(Network(stall=5), models_process)
+    with Server(wire.chat("Hello"), tls=tls) as server, Server(tls=tls) as other:
+        at = f"https://localhost:{server.port}"
+        seen = await certificate_error(model(plain, at))
+        assert seen["at"] == f"localhost:{server.port}"
+        der = ssl.PEM_cert_to_DER_cert(path.read_text())
+        assert f"SHA-256 {seen['mark']}" == _fingerprint(der)
+        good = trusting(models_process, seen)
+        assert text_of(await call(model(good, at), ask())) == "Hello"
+        await certificate_error(model(good, f"https://localhost:{other.port}"))
+        assert not other.asked, "another host is another matter"
+        await certificate_error(model(plain, at))
+
+
+async def test_another_certificate_of_that_host_is_not_trusted(
+    models_process: ModelsProcess, tmp_path: Path
+) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    _, first = certificate(tmp_path / "a", "localhost")
+    path, second = certificate(tmp_path / "b", "localhost")
+    with Server(tls=first) as server:
+        at = f"localhost:{server.port}"
+        seen = await certificate_error(
+            model(Connections(Network(stall=5), models_process), f"https://{at}")
+        )
+    with Server(wire.chat("Hello"), tls=second) as server:
+        good = trusting(models_process, {**seen, "at": f"localhost:{server.port}"})
+        one = model(good, f"https://localhost:{server.port}")
+        now = await certificate_error(one, "model.certificate_changed")
+        assert f"SHA-256 {now['mark']}" == _fingerprint(ssl.PEM_cert_to_DER_cert(path.read_text()))
+        assert not server.asked, "nothing was sent, no key either"
+        one = model(trusting(models_process, now), f"https://localhost:{server.port}")
+        assert text_of(await call(one, ask())) == "Hello"
+
+
+async def test_a_proxys_own_certificate_is_trusted_for_the_proxy(
+    models_process: ModelsProcess, tmp_path: Path
+) -> None:
+    _, tls = certificate(tmp_path, "proxy.test")
+    with Server(wire.chat("Hello")) as server, Proxy(server.port, tls=tls) as proxy:
+        url = f"https://127.0.0.1:{proxy.port}"
+        seen = await certificate_error(model(trusting(models_process, proxy=url), FAR))
+        assert seen["at"] == f"127.0.0.1:{proxy.port}"
+        good = trusting(models_process, seen, proxy=url)
+        assert text_of(await call(model(good, FAR), ask())) == "Hello"
+
+
+def test_what_is_kept_of_trusted_certificates() -> None:
+    mark = ":".join(["AB"] * 32)
+    one = Trusted("api.example:443", mark, "CN=x", "2026-01-02")
+    kept = with_trusted({"b:1": {"sha256": mark}}, one)
+    assert trusted_of(kept) == [one, Trusted("b:1", mark)]
+    assert trusted_of(without(kept, "b:1")) == [one]
+    assert trusted_of({"a:1": {"sha256": "AB"}, "b:2": "x", "c:3": {"sha256": mark[:-1]}}) == []
+    assert trusted_of(None) == trusted_of([]) == []
+    assert place_of("https://API.example./v1") == "api.example:443"
+    assert place_of("https://[fd00::1]:8443/v1") == "[fd00::1]:8443"
+    assert place_of("nonsense") == ""
+    network = Network(DIRECT, trusted=(one,))
+    assert network.route("https://api.example/v1").pin == mark
+    assert network.route("http://api.example:443/v1").pin == ""
+    assert network.route("https://api.example:8443/v1").pin == ""

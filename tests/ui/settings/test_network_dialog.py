@@ -47,7 +47,8 @@ def test_what_is_not_touched_stays(qtbot: Any, values: dict[str, Any]) -> None:
     dialog, saved, words = opened(qtbot, values)
     assert not dialog.address_row.isVisible()
     press(dialog)
-    assert saved == [{n: values[n] for n in ("proxy", "no_proxy", "ca_file", "stall_seconds")}]
+    names = ("proxy", "no_proxy", "ca_file", "stall_seconds", "trusted_certificates")
+    assert saved == [{n: values[n] for n in names}]
     assert words == []
 
 
