@@ -1,9 +1,27 @@
 """A compaction without a model over a long session, beside the peer; durable writes apart.
 
-Both sides read the same JSON of the same state and compact it once; CPU of the process, not the
-wall. What they do differs: AgentScope 2.0.11 counts and cuts (its summary is handed to it), ours
-also reads rules, lists, files and findings out of every message that leaves. AgentScope is in the
-interpreter that SLIPWAY_PEER_PYTHON names; without it only our own figures are given.
+Both sides compact the same state once, from the same JSON. CPU of the process, not the wall; the
+best of some rounds, since whatever else runs only adds.
+
+**What is compared.** AgentScope 2.0.11 does what its loop does before every model call
+(``compress_context``): it counts the whole context by bytes, finds the cut by counting what would
+stay once for each message more, and counts the request for a summary. That summary is handed to it
+at once, so neither side waits for a model or formats a request for one, and it has no offloader and
+no storage, so neither side's writes are in it. Ours counts by classes of characters and reads
+rules, wishes, lists, files, failures and findings out of every message that leaves, which is the
+whole summary; AgentScope's is five words here. So ours has far more to do, never less.
+
+**The window** is a million tokens for both: the smallest real one in which 4,000 messages of 1 KB
+are live at all, over the mark at which each acts. (A window of 720,000 was over W for ours, where a
+session is long before that compacted, and let AgentScope keep, and so recount, fewer messages.)
+
+**Two beginnings.** *From bytes*: JSON of the state to proposal, nothing known, everything parsed,
+counted and read on the way, as after a session was opened. *As a session goes on*: the state is
+there; ours has read each part when it came (its price is a row of its own), AgentScope keeps
+nothing and counts again at each step. In the program it is nearly always the second.
+
+AgentScope is in the interpreter that SLIPWAY_PEER_PYTHON names; without it only our own figures are
+given.
 """
 
 from __future__ import annotations
@@ -16,15 +34,17 @@ import statistics
 import subprocess
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from desktop_app.core.context import entities, findings, rules, said
+from desktop_app.core.context import entities, findings, rules
 from desktop_app.core.context.accounting import Accounting
 from desktop_app.core.context.applying import record_body
 from desktop_app.core.context.build import Envelope, PromptBuilder
 from desktop_app.core.context.compaction import Compactor, Proposal
 from desktop_app.core.context.types import Limits
+from desktop_app.core.memory import Collector
 from desktop_app.core.messages import Msg, TextBlock, ToolCallBlock, ToolResultBlock
 from desktop_app.core.state import AgentState
 from tests.benchmarks.figures import against, limit
@@ -32,6 +52,7 @@ from tests.benchmarks.figures import against, limit
 PEER = os.environ.get("SLIPWAY_PEER_PYTHON", "")
 MESSAGES = 4000  # of 1 KB
 ROUNDS = 3
+WINDOW = 1_000_000
 WORDS = [
     "the",
     "service",
@@ -81,10 +102,12 @@ for _ in range(int(sys.argv[3])):
     started = time.process_time()
     state = AgentState.model_validate_json(data)
     agent = Agent(name="a", system_prompt="x", model=Model(int(sys.argv[2])), state=state)
-    before = len(state.context)
+    before, there = len(state.context), time.process_time()
     asyncio.run(agent.compress_context())
+    ended = time.process_time()
     assert len(agent.state.context) < before
-    print((time.process_time() - started) * 1000)
+    print((ended - started) * 1000, (ended - there) * 1000)
+    del state, agent
 """
 
 
@@ -114,31 +137,62 @@ def _session(messages: int) -> AgentState:
 
 def _forget() -> None:
     """Nothing is remembered of the texts of an earlier round."""
-    for module in (entities, findings, rules, said):
+    for module in (entities, findings, rules):
         for known in vars(module).values():
             if hasattr(known, "cache_clear"):
                 known.cache_clear()
 
 
-def _compact(data: bytes, window: int) -> tuple[float, Proposal]:
-    """Milliseconds of CPU from the bytes to the proposal."""
+@dataclass
+class _Took:
+    """Milliseconds of CPU: from the bytes, as a session goes on, reading all parts once."""
+
+    bytes: float
+    live: float
+    reading: float
+    proposal: Proposal
+
+
+def _compact(data: bytes, window: int) -> _Took:
     _forget()
     started = time.process_time()
-    state = AgentState.model_validate_json(data)
-    account = Accounting(Limits(window=window, max_output=8192))
-    compactor = Compactor(None, account, Envelope(system="x"), mask_first=False)
-    proposal = asyncio.run(compactor.propose(state, "danger"))
-    return (time.process_time() - started) * 1000, proposal
+    proposal = asyncio.run(_compactor(window).propose(_state(data), "danger"))
+    cold = time.process_time() - started
+    del proposal
+    _forget()
+    state, account = _state(data), _account(window)
+    builder, envelope = PromptBuilder(), Envelope(system="x")
+    before = account.breakdown(builder.build(envelope, state))  # as it was shown
+    started = time.process_time()
+    account.parts.of(state.context)
+    read = time.process_time() - started
+    compactor = Compactor(None, account, envelope, mask_first=False)
+    started = time.process_time()
+    proposal = asyncio.run(compactor.propose(state, "danger", before=before))
+    live = time.process_time() - started
+    return _Took(cold * 1000, live * 1000, read * 1000, proposal)
+
+
+def _state(data: bytes) -> AgentState:
+    return AgentState.model_validate_json(data)
+
+
+def _account(window: int) -> Accounting:
+    return Accounting(Limits(window=window, max_output=8192))
+
+
+def _compactor(window: int) -> Compactor:
+    return Compactor(None, _account(window), Envelope(system="x"), mask_first=False)
 
 
 def _writes(proposal: Proposal, folder: Path) -> float:
-    """Milliseconds until the record, what an undo needs and what left are on the disk."""
-    record = proposal.record
+    """Milliseconds until the record, what an undo needs and what left are written out and on the
+    disk."""
+    started = time.perf_counter()
     parts = [
-        json.dumps(record_body(record)).encode(),
+        json.dumps(record_body(proposal.record)).encode(),
         b"".join(m.to_json().encode("utf-8", "replace") + b"\n" for m in proposal.offloaded),
     ]
-    started = time.perf_counter()
     for n, part in enumerate(parts):
         with (folder / str(n)).open("wb") as file:
             file.write(part)
@@ -164,30 +218,43 @@ def _changed_bytes() -> float:
 
 
 def run(messages: int = MESSAGES, rounds: int = ROUNDS) -> list[dict[str, Any]]:
-    name = f"compaction without a model, {messages:,} messages of 1 KB, from bytes"
-    data, window = _session(messages).to_json().encode(), messages * 180
-    times = [_compact(data, window) for _ in range(rounds)]
-    ours = min(t for t, _ in times)  # whatever else runs only ever adds
+    name = f"compaction without a model, {messages:,} messages of 1 KB"
+    data, window = _session(messages).to_json().encode(), WINDOW * messages // MESSAGES
+    collector = Collector()
+    collector.settle()  # as the program does
+    try:
+        took = [_compact(data, window) for _ in range(rounds)]
+    finally:
+        collector.release()
     with tempfile.TemporaryDirectory() as temp:
-        writes = statistics.median(_writes(p, Path(temp)) for _, p in times)
-        theirs = None
-        if PEER:
-            path = Path(temp, "state.json")
-            path.write_bytes(data)
-            # -I: nothing of ours is on its path; it runs in its own folder.
-            done = subprocess.run(
-                [PEER, "-I", "-c", PEER_COMPACT, str(path), str(window), str(rounds)],
-                capture_output=True,
-                text=True,
-                check=True,
-                cwd=temp,
-            )
-            theirs = min(map(float, done.stdout.split()))
+        writes = statistics.median(_writes(t.proposal, Path(temp)) for t in took)
+        theirs = _peer(data, window, rounds, Path(temp)) if PEER else (None, None)
+    cold, live, reading = (
+        min(getattr(t, what) for t in took) for what in ("bytes", "live", "reading")
+    )
     return [
-        against(f"{name}: CPU", ours, theirs, 1 / 10, "ms", "≤ 1/10"),
+        against(f"{name}, from bytes: CPU", cold, theirs[0], 1 / 10, "ms", "≤ 1/10"),
+        against(f"{name}, as a session goes on: CPU", live, theirs[1], 1, "ms", "≤ 1"),
+        limit("reading a message of 1 KB when it comes: CPU", reading / messages, 1, "ms", "≤ 1"),
         limit(f"{name}: durable writes, apart", writes, 2000, "ms", "≤ 2 s"),
         limit("prompt bytes changed between compactions", _changed_bytes(), 0, "%", "0 %"),
     ]
+
+
+def _peer(data: bytes, window: int, rounds: int, folder: Path) -> tuple[float, float]:
+    """AgentScope's: from the bytes, and of the compaction alone."""
+    path = folder / "state.json"
+    path.write_bytes(data)
+    # -I: nothing of ours is on its path; it runs in its own folder.
+    done = subprocess.run(
+        [PEER, "-I", "-c", PEER_COMPACT, str(path), str(window), str(rounds)],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=folder,
+    )
+    times = [tuple(map(float, line.split())) for line in done.stdout.splitlines()]
+    return min(t[0] for t in times), min(t[1] for t in times)
 
 
 if __name__ == "__main__":

@@ -143,8 +143,10 @@ class ContextEngine:
         prompt = self._sent = self.prompt()
         self.sent_gen = int(compaction_part(self.log.now.state).get("gen", 0))
         account = self.account()
-        account.parts.advance(self.log.now.state.context)  # so that a compaction finds it read
         self._sent_upper = account.gauge(prompt)[1]
+        if self._sent_upper >= account.limits.mark(account.limits.alert):
+            # A draft has read the past in its thread: what comes now is kept up with.
+            account.parts.advance(self.log.now.state.context)
         if self._sent_upper > account.limits.usable:
             check_fits(account.breakdown(prompt))
         effort = effort_of(self.log.now.effort)

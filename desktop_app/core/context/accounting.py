@@ -264,10 +264,18 @@ class Accounting:
         biggest = nlargest(MAX_ITEMS, body, key=_RAW)
         raw = (sums.total(), sum(p.raw for p in last))
         weighed = _Weighed(*raw, sums, last, biggest)
-        mean, upper = self._unmeasured(weighed)
+        mean, upper = self._unmeasured(weighed.raw, weighed.images)
         total = max(0, round(mean))
         found = _shares(weighed, None, total, 0)
         return self._broken_down(total, max(total, math.ceil(upper)), 0, self.limits, found)
+
+    def foresee_sum(self, envelope: Envelope, raw: float, images: float) -> tuple[int, int]:
+        """Total and upper estimate of a prompt of ``raw`` tokens, of which ``images`` are of
+        images, after ``envelope``."""
+        raw += sum(p.raw for p in self.pricer.envelope(envelope))
+        mean, upper = self._unmeasured(raw, images)
+        total = max(0, round(mean))
+        return total, max(total, math.ceil(upper))
 
     def _broken_down(
         self, total: int, upper: int, measured: int, limits: Limits, found: _Shares
@@ -323,12 +331,12 @@ class Accounting:
                 self._growth_margin * (came + went) + IMAGE_MARGIN * abs(images)
             )
             return mean, upper, anchor
-        return *self._unmeasured(weighed), None
+        return *self._unmeasured(weighed.raw, weighed.images), None
 
-    def _unmeasured(self, weighed: _Weighed) -> tuple[float, float]:
-        mean = self.ratio.ratio * weighed.raw
+    def _unmeasured(self, raw: float, images: float) -> tuple[float, float]:
+        mean = self.ratio.ratio * raw
         upper = mean * (1 + self.ratio.margin(self._spread))
-        return mean, upper + self.ratio.ratio * IMAGE_MARGIN * weighed.images
+        return mean, upper + self.ratio.ratio * IMAGE_MARGIN * images
 
     @property
     def _growth_margin(self) -> float:

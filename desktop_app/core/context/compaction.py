@@ -80,7 +80,6 @@ class _Asked:
     """What a compaction was asked for with, and when (``time.monotonic``)."""
 
     trigger: Trigger
-    before: Breakdown | None
     choices: Choices
     started: float
 
@@ -153,10 +152,10 @@ class Compactor:
         ContextError: ``compaction.not_smaller`` (nothing to gain), ``compaction.empty``,
         ``compaction.failed``, ``compaction.cut`` (the model's notes, when the trigger can wait),
         ``compaction.cannot_fit``."""
-        asked = _Asked(trigger, before, choices or Choices(), time.monotonic())
+        asked = _Asked(trigger, choices or Choices(), time.monotonic())
         state = state.model_copy(update={"context": list(state.context)})
         account = self._accounting.fork()
-        planner = Planner(account, self._envelope, self._where, asked.choices)
+        planner = Planner(account, self._envelope, self._where, asked.choices, before)
         room = self._allowance() if self._model is not None else 0
         mask = self._mask_first and trigger not in WAITING
         draft = await asyncio.to_thread(planner.draft, state, room, mask, trigger)
@@ -172,8 +171,8 @@ class Compactor:
 
     async def take_out(self, state: AgentState, masks: list[Mask], before: Breakdown) -> Proposal:
         """Results or images that a person wants out of the prompt now (``items``)."""
-        asked = _Asked("item", before, Choices(), time.monotonic())
-        planner = Planner(self._accounting.fork(), self._envelope, self._where)
+        asked = _Asked("item", Choices(), time.monotonic())
+        planner = Planner(self._accounting.fork(), self._envelope, self._where, before=before)
         draft = await asyncio.to_thread(planner.items, state, masks)
         return await asyncio.to_thread(self._finish, planner, draft, None, [], asked)
 
@@ -205,8 +204,8 @@ class Compactor:
         account = planner.account
         entries = account.parts.of(new_state.context, keep=False)
         after = foreseen(account, self._envelope, new_state, entries)
-        _check(draft.before, after, draft, asked.trigger)
-        before = asked.before or draft.before
+        _check(after, draft, asked.trigger)
+        before = draft.before
         record.kept_ids = [m.id for m in new_state.context]
         record.before, record.after = before.total, after.total
         record.seconds = time.monotonic() - asked.started
@@ -219,12 +218,15 @@ class Compactor:
     ) -> list[tuple[str, str]]:
         """Write the ledger with a model's notes in it; what was not taken in."""
         rejected: list[tuple[str, str]] = []
+        ledger = draft.ledger
+        seen = list(ledger.seen)
         if notes is not None:
-            add_notes(draft.ledger, notes)
+            add_notes(ledger, notes)
             rejected += notes.rejected
         if draft.tier == 2:
-            rejected += planner.refit(draft)
-            render(draft.ledger, self._where)
+            rejected += planner.refit(draft, added=notes is not None)
+            if notes is not None or rejected or ledger.seen != seen:
+                render(ledger, self._where)  # the plan wrote it as it was
         return rejected
 
     def _record(
@@ -264,18 +266,18 @@ class Compactor:
         )
 
 
-def _check(before: Breakdown, after: Breakdown, draft: Draft, trigger: Trigger) -> None:
+def _check(after: Breakdown, draft: Draft, trigger: Trigger) -> None:
     """Checks of what came out, by rules alone. Raises; nothing was changed yet."""
-    limits = after.limits
+    limits, before = after.limits, draft.weight[0]
     if draft.tier == 2 and not _all_in(draft.summary_text(), draft.ledger.protected()):
         raise ContextError("compaction.failed", reason="protected")
-    if after.total >= before.total:
-        raise ContextError("compaction.not_smaller", before=before.total, after=after.total)
+    if after.total >= before:
+        raise ContextError("compaction.not_smaller", before=before, after=after.total)
     if after.upper > limits.usable:
-        raise cannot_fit(before, after.upper)
+        raise cannot_fit(draft.before, after.upper)
     reached = after.upper <= limits.mark(limits.target)
-    if trigger not in BY_HAND and not reached and after.total > WORTH * before.total:
-        raise ContextError("compaction.not_smaller", before=before.total, after=after.total)
+    if trigger not in BY_HAND and not reached and after.total > WORTH * before:
+        raise ContextError("compaction.not_smaller", before=before, after=after.total)
 
 
 def _all_in(text: str, protected: Iterable[str]) -> bool:

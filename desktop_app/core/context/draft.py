@@ -22,7 +22,8 @@ class Draft:
     first ``front_blocks`` blocks leave; masks are placed as in ``state``."""
 
     state: AgentState
-    before: Breakdown
+    before: Breakdown  # as it was shown
+    weight: tuple[int, int]  # total and upper estimate as a compaction's are made, unmeasured
     ledger: Ledger
     tier: int
     places: list[int] = field(default_factory=list[int])

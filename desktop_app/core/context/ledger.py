@@ -10,27 +10,21 @@ lies in the state under ``middle_context["slipway"]["compaction"]``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
 from typing import Any, cast
 
 from pydantic import Field, PrivateAttr, model_validator
 
-from desktop_app.core.messages import Msg, ToolCallBlock, WireModel
+from desktop_app.core.messages import WireModel
 
-from .artifacts import Action
 from .build import slipway
-from .findings import shape
-from .giving import Told, gives_way, newest_that_fit, said_already, size_of
-from .glimpses import Answer, Glimpse, glimpses, newest_lines, size_of_line
-from .iterations import iterations
-from .reading import Called, Found, Rule, Step, Words, item_of, read_step, read_words
+from .giving import Told, gives_way, newest_that_fit, size_of
+from .glimpses import Glimpse, newest_lines, size_of_line
+from .reading import Step
 from .redact import redact
-from .rules import PASTED as RULES_OF_PASTED
-from .rules import about_the_same
-from .said import PASTED, Said, fit
+from .said import Said, fit
 from .todos import TodoList, bring
-from .types import Evidence, ItemKind, ItemStatus, LedgerItem
+from .types import ItemKind, LedgerItem
 
 FILES = 60  # shown one by one
 FAILED = 10
@@ -88,16 +82,6 @@ class Room(WireModel):
     read: bool = True
 
 
-@dataclass(slots=True)
-class Index:
-    """Of a ledger, for looking up: shapes of its decisions and facts, good while it has so many
-    items, and its files by path while messages are taken in."""
-
-    shapes: set[str] = field(default_factory=set[str])
-    counted: int = -1
-    files: dict[str, Touched] | None = None
-
-
 class Ledger(WireModel):
     """See the module. ``gen`` is the compaction it belongs to, ``last`` the highest there was.
 
@@ -135,7 +119,6 @@ class Ledger(WireModel):
     later: list[dict[str, Any]] = Field(default_factory=list[dict[str, Any]])
     pinned: str = ""
     history: str = ""
-    _index: Index = PrivateAttr(default_factory=Index)
     _unseen: list[Glimpse] = PrivateAttr(default_factory=list[Glimpse])  # for want of room
 
     @model_validator(mode="before")
@@ -153,26 +136,6 @@ class Ledger(WireModel):
         fields["failed"] = [{"what": f} for f in fields.get("failed", ())]
         return fields
 
-    # -- taking in ---------------------------------------------------------------------------
-
-    def absorb(self, messages: Sequence[Msg], count: Count) -> None:
-        """Take in messages that leave the context, oldest first."""
-        answers: list[Answer] = []
-        for msg in messages:
-            if msg.role == "user":
-                self.take_person(msg, read_words(msg), count)
-            elif msg.role == "assistant":
-                for step in iterations(msg.content):
-                    self.take_step(msg, read_step(msg, step), answers)
-        self.taken(answers)
-
-    def taken(self, answers: Sequence[Answer]) -> None:
-        """All that leaves was taken in; ``answers`` are what stood out in it, oldest first."""
-        self.seen += glimpses(answers, {g.text for g in self.seen})
-        if self._index.files is not None:
-            self.files = list(self._index.files.values())
-            self._index.files = None
-
     def fork(self) -> Ledger:
         """A copy to go on with. What its lists hold is shared and is replaced, never changed, but
         for ``lists``."""
@@ -182,113 +145,7 @@ class Ledger(WireModel):
                 setattr(other, name, list(cast(list[Any], value)))
         other.lists = [n.model_copy(deep=True) for n in self.lists]
         other.older = dict(self.older)
-        index = self._index
-        files = dict(index.files) if index.files is not None else None
-        other._index = Index(set(index.shapes), index.counted, files)
         return other
-
-    def take_person(self, msg: Msg, words: Words | None, count: Count) -> None:
-        """Take in a message of the person."""
-        if words is None:
-            return
-        text, rules = words.text, words.rules
-        if rules and len(text) > PASTED and count(text) > PASTED:
-            rules = rules[:RULES_OF_PASTED]
-        for number, rule in enumerate(rules):
-            self._rule(rule, msg.id, number)
-        if msg.metadata and is_pinned(msg.metadata):
-            self.pins.append(Pin(id=msg.id, who="user", text=text))
-        else:
-            self.said.append(Said(id=msg.id, text=text))
-
-    def _rule(self, rule: Rule, ref: str, number: int) -> None:
-        """A rule, or what takes earlier ones back."""
-        rules = [i for i in self.items if i.kind == "constraint"]
-        if rule.back:
-            meant = [i for i in rules if i.status == "open" and about_the_same(rule.text, i.text)]
-            for item in meant:
-                self._close(item, "revoked", rule.text)
-            if meant:
-                return
-        known = next((i for i in rules if i.text == rule.text), None)
-        if known is not None:
-            if known.status != "open" or known.by:
-                self._close(known, "open", "")
-            return
-        evidence = [Evidence(ref=ref, quote=rule.text)]
-        item = LedgerItem(id=f"constraint-{ref}-{number}", kind="constraint", text=rule.text)
-        item.origin, item.modality, item.evidence = "user", rule.modality, evidence
-        self._index.counted += self._index.counted == len(self.items)
-        self.items.append(item)
-
-    def _close(self, item: LedgerItem, status: ItemStatus, by: str) -> None:
-        """Close (or open) an item: by one in its place, since copies of the ledger share it."""
-        place = next(n for n, i in enumerate(self.items) if i is item)
-        self.items[place] = item.model_copy(update={"status": status, "by": by})
-
-    def take_step(self, msg: Msg, step: Step, answers: list[Answer]) -> None:
-        """Take in a step of a reply; its ``answers`` are added for ``taken``."""
-        pinned = bool(msg.metadata) and is_pinned(msg.metadata)
-        for told in step.texts:
-            if pinned:
-                self.pins.append(Pin(id=told.block.id, who="assistant", text=told.block.text))
-            if told.boxes is not None:
-                bring(self.lists, told.boxes, msg.id)
-            for found in told.found:
-                self._found(found)
-        for called in step.calls:
-            self._call(called)
-            if called.answer is not None:
-                answers.append(called.answer)
-
-    def found(
-        self, kind: ItemKind, name: str, text: str, evidence: Evidence, *, by_model: bool = False
-    ) -> bool:
-        """Add a decision or a fact; False when it stands there already, closed or not. A decision
-        of the agent that tells a change closes the one that it names; a model's closes nothing."""
-        return self._found(item_of(kind, name, text, evidence, by_model=by_model))
-
-    def _found(self, found: Found) -> bool:
-        index, item = self._index, found.item
-        if index.counted != len(self.items):
-            index.shapes = {shape(i.text) for i in self.items if i.kind != "constraint"}
-        if found.shape in index.shapes:
-            return False
-        if item.origin == "summariser" and said_already(
-            item.text, [i for i in self.items if i.kind != "constraint"]
-        ):
-            return False
-        index.shapes.add(found.shape)
-        if found.changes:
-            for other in list(self.items):
-                still = other.kind == "decision" and other.status == "open"
-                if still and about_the_same(item.text, other.text):
-                    self._close(other, "superseded", item.id)
-        self.items.append(item)
-        index.counted = len(self.items)
-        return True
-
-    def _call(self, called: Called) -> None:
-        call, result, what = called.call, called.result, called.what
-        if result.metadata and is_pinned(result.metadata):
-            self.pins.append(Pin(id=_name_of(call), who=call.name, text=result.text()))
-        if any(f.what == what for f in self.failed):
-            self.failed = [f for f in self.failed if f.what != what]
-        if result.state == "error":
-            self.failed = [*self.failed, Failed(what=what, why=called.why, ref=call.id)][-FAILED:]
-        if called.change is not None:
-            bring(self.lists, called.change, call.id)
-        for path, action in called.files:
-            self._touch(path, action, call.id)
-        if name := called.skill:
-            self.skills = [*(s for s in self.skills if s != name), name][-SKILLS:]
-
-    def _touch(self, path: str, action: Action, ref: str) -> None:
-        if self._index.files is None:
-            self._index.files = {f.path: f for f in self.files}
-        known = self._index.files.pop(path, None) or Touched(path=path)
-        done = {action: getattr(known, action) + 1, "ref": ref}
-        self._index.files[path] = known.model_copy(update=done)
 
     def open_lists(self, steps: Iterable[tuple[str, Step]]) -> None:
         """Set ``todo``: what is open by the lists of the past and of the steps that stay, each with
@@ -340,24 +197,31 @@ class Ledger(WireModel):
             self.said, left_out = fit(self.said, budget, count, where)
             self.left_out += left_out
 
-    def fit(self, room: Room, count: Count, where: str) -> None:
-        """Bring what gives way into ``room``. Decisions go before facts, the newest first; what
-        the person wrote or pinned always stays."""
+    def fit(self, room: Room, count: Count, where: str) -> float:
+        """Bring what gives way into ``room``; what decisions and facts take then. Decisions go
+        before facts, the newest first; what the person wrote or pinned always stays."""
         self.fit_said(room.said, count, where)
         changed = sum(f.changed for f in self.files)
         self.shown = room.shown if room.read else min(room.shown, max(8, changed))
-        self.fit_found(room.found, count)
         self._unseen, self.seen = newest_lines(self.seen, room.seen, count)
+        return self.fit_found(room.found, count)
 
-    def fit_found(self, room: float, count: Count) -> None:
-        """Bring decisions and facts into ``room`` tokens (``giving.newest_that_fit``)."""
+    def fit_found(self, room: float, count: Count) -> float:
+        """Bring decisions and facts into ``room`` tokens (``giving.newest_that_fit``); what they
+        take then."""
+        size = self.found_size(count)
+        if size <= room:
+            return size
         self.items, gone = newest_that_fit(self.items, room, count)
         for item in gone:
             self.older[item.kind] = self.older.get(item.kind, 0) + 1
+        return self.found_size(count)
 
     def fit_seen(self, more: float, most: float, count: Count) -> None:
         """Give lines of results ``more`` tokens than they have, up to ``most``; those that ``fit``
         left out come back, the newest first. What an item says already needs no line."""
+        if not self.seen and not self._unseen:
+            return
         room = sum(size_of_line(g, count) for g in self.seen)
         told = Told(i for i in self.items if i.status == "open" and i.id not in self.hidden)
         lines = [g for g in (*self._unseen, *self.seen) if g.text not in told]
@@ -370,12 +234,6 @@ class Ledger(WireModel):
     def noted(self, count: Count) -> float:
         """Tokens of the narratives."""
         return sum(count(n.text) for n in self.notes)
-
-
-def _name_of(call: ToolCallBlock) -> str:
-    """Our operation's id where there is one: the provider's may repeat."""
-    own = (call.model_extra or {}).get("op_id")
-    return own if isinstance(own, str) else call.id
 
 
 def ledger_from(part: dict[str, Any]) -> Ledger:

@@ -58,9 +58,12 @@ def _pin(pin: Pin) -> str:
 def _said(ledger: Ledger, where: str) -> list[str]:
     """Task, later messages, the request under way. A message that is one rule, held or taken back,
     stands with the rules; what was said again in the same words stands where it was said last."""
-    ruled = {i.text for i in ledger.items if i.kind == "constraint"}
-    ruled |= {i.by for i in ledger.items if i.kind == "constraint" and i.by}
-    shown = [(n, s) for n, s in enumerate(ledger.said) if ledger.said_id(n) not in ledger.hidden]
+    rules = [i for i in ledger.items if i.kind == "constraint"]
+    ruled = {i.text for i in rules} | {i.by for i in rules if i.by}
+    said_all, hidden = ledger.said, set(ledger.hidden)
+    shown = list(enumerate(said_all))
+    if hidden:
+        shown = [(n, s) for n, s in shown if ledger.said_id(n) not in hidden]
     again = {s.text: n for n, s in shown}
     parts: list[str] = []
     earlier: list[str] = []
@@ -68,7 +71,7 @@ def _said(ledger: Ledger, where: str) -> list[str]:
     for place, said in shown:
         if place == 0:
             parts.append(f"# Task\n{said.text}")
-        elif place == len(ledger.said) - 1 and said.id == ledger.latest:
+        elif place == len(said_all) - 1 and said.id == ledger.latest:
             latest = said
         elif said.text.strip() not in ruled and again[said.text] == place:
             earlier.append(said.text)

@@ -20,8 +20,10 @@ from .giving import size_of
 from .iterations import Iteration, iterations, signed
 from .pricing import Piece, Pricer
 from .reading import Step, Words, read_step, read_words
+from .said import pieces_of
 
-MOST = 4  # messages read at once on the event loop; a step brings one or two
+MOST = 4  # messages looked at with a step, which brings one or two
+FEW = 12  # new blocks of one that are read on the event loop; more wait for a thread
 
 
 class Part(NamedTuple):
@@ -67,6 +69,14 @@ class Entry:
     parts: list[Part]
     loop: bool
     placed: tuple[int, list[Atom]] = field(default=(-1, []))
+    raw: float = 0.0  # of all
+    images: float = 0.0  # of these, of images
+    tasks: bool = False  # the task list is shown in it
+
+    def __post_init__(self) -> None:
+        self.raw = sum(p.raw for p in self.parts)
+        self.images = sum(x.raw for p in self.parts for x in p.pieces if x.category == "images")
+        self.tasks = any(p.tasks for p in self.parts)
 
     def is_of(self, msg: Msg) -> bool:
         now = msg.content
@@ -118,7 +128,8 @@ class Parts:
         every step. The rest is read when it is wanted."""
         for msg in context[-MOST:]:
             entry = self._known.get(msg.id)
-            if entry is None or not entry.is_of(msg):
+            new = len(msg.content) - (len(entry.blocks) if entry is not None else 0)
+            if new <= FEW and (entry is None or not entry.is_of(msg)):
                 self._known[msg.id] = self._entry(msg, entry)
 
     def _entry(self, msg: Msg, known: Entry | None) -> Entry:
@@ -127,7 +138,11 @@ class Parts:
             pieces = self._pieces(from_user(msg))
             words = read_words(msg) if msg.role == "user" else None
             raw = sum(p.raw for p in pieces)
-            said = self._pricer.texts.count(words.text) if words is not None else 0.0
+            texts, said = self._pricer.texts, 0.0
+            if words is not None:
+                said = texts.count(words.text)
+                texts.count_lines(words.text)  # as it will stand in a ledger
+                pieces_of(words.said, texts, "")
             part = Part(0, len(blocks), raw, pieces, msg.role == "user", words=words, said=said)
             self.read += 1
             return Entry(msg.role, blocks, [part], False)
@@ -167,6 +182,9 @@ class Parts:
         self.read += 1
         pieces = self._pieces(from_iteration(msg, step, 0, set(), False))
         read, count = read_step(msg, step), self._pricer.texts.count
+        for told in read.texts:
+            for found in told.found:
+                self._pricer.texts.count_lines(f"- {found.item.text}")
         return Part(
             step.start,
             step.end,

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 from desktop_app.core.messages import Msg
 
-from .glimpses import Answer
+from .intake import Intake
 from .ledger import Ledger
-from .parts import Entry, Part
+from .parts import Entry
 from .pins import settle
 
 Count = Callable[[str], float]
@@ -21,14 +21,13 @@ Count = Callable[[str], float]
 
 @dataclass(slots=True)
 class _Read:
-    """A ledger of the parts ``done``, without what stood out in their results."""
+    """What was taken in of the parts ``done``."""
 
-    ledger: Ledger
+    intake: Intake
     done: list[int] = field(default_factory=list[int])
-    answers: list[Answer] = field(default_factory=list[Answer])
 
     def copy(self) -> _Read:
-        return _Read(self.ledger.fork(), list(self.done), list(self.answers))
+        return _Read(self.intake.copy(), list(self.done))
 
 
 class Past:
@@ -37,12 +36,13 @@ class Past:
 
     def __init__(self, context: Sequence[Msg], entries: Sequence[Entry], first: Ledger) -> None:
         self.first = first
-        self._parts: list[tuple[int, int, Msg, Part]] = []
-        self._spoke = 0  # parts before the person's last message, which may stay whatever its age
-        for place, (msg, entry) in enumerate(zip(context, entries, strict=True)):
-            if msg.role == "user":
-                self._spoke = len(self._parts)
-            self._parts += [(place, part.end, msg, part) for part in entry.parts]
+        self._settled = first.fork()
+        settle(self._settled)
+        self._context = context
+        self._parts = [(place, part) for place, e in enumerate(entries) for part in e.parts]
+        last = max((n for n, m in enumerate(context) if m.role == "user"), default=-1)
+        # Parts before the person's last message, which may stay whatever its age.
+        self._spoke = sum(len(e.parts) for e in entries[: max(0, last)])
         self._known: list[_Read] = []  # each goes on from the one before
 
     def ledger(self, gone: set[int], front: int | None, blocks: int, count: Count) -> Ledger:
@@ -50,31 +50,29 @@ class Past:
         blocks of the one at ``front``."""
         wanted = [
             n
-            for n, (place, end, _, _) in enumerate(self._parts)
-            if place in gone or (place == front and end <= blocks)
+            for n, (place, part) in enumerate(self._parts)
+            if place in gone or (place == front and part.end <= blocks)
         ]
         while self._known and wanted[: len(self._known[-1].done)] != self._known[-1].done:
             self._known.pop()
         if not self._known:
-            ledger = self.first.fork()
-            settle(ledger)
-            self._known.append(_Read(ledger))
+            self._known.append(_Read(Intake(self._settled, count)))
         early = [n for n in wanted if n < self._spoke]
         for upto in (early, wanted):
             if len(self._known[-1].done) < len(upto):
                 read = self._known[-1].copy()
-                self._read(read, upto[len(read.done) :], count)
+                self._read(read, upto[len(read.done) :])
                 self._known.append(read)
-        read = self._known[-1]
-        ledger = read.ledger.fork()
-        ledger.taken(read.answers)
+        ledger = self._settled.fork()
+        self._known[-1].intake.copy().close(ledger)
         return ledger
 
-    def _read(self, read: _Read, parts: Sequence[int], count: Count) -> None:
+    def _read(self, read: _Read, parts: Sequence[int]) -> None:
+        context, intake = self._context, read.intake
         for number in parts:
-            _, _, msg, part = self._parts[number]
+            place, part = self._parts[number]
             if part.step is not None:
-                read.ledger.take_step(msg, part.step, read.answers)
+                intake.take_step(context[place], part.step)
             else:
-                read.ledger.take_person(msg, part.words, count)
+                intake.take_person(context[place], part.words)
         read.done += parts

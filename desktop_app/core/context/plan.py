@@ -24,6 +24,7 @@ from .build import (
 from .chosen import Chosen
 from .draft import Draft
 from .foresight import TITLES, Foresight
+from .intake import absorb
 from .ledger import FILES, Ledger, Room, ledger_from
 from .ledger_text import render
 from .masking import Mask, old_masks, squeeze
@@ -33,7 +34,7 @@ from .past import Past
 from .pins import settle
 from .tokens import FRAME
 from .types import Breakdown, Choices, Trigger
-from .weighing import foreseen
+from .weighing import foreseen, weighed
 
 KEEP = 0.25  # of W: the newest steps stay in this, counting the conversation alone
 KEEP_LEAST = 0.08  # of W: before they get less, what gives way in the ledger does
@@ -62,16 +63,23 @@ _PARTS = ("notes", "lines of results"), ("files",), ("messages",)
 
 class Planner:
     """Plans on one account (a fork: the session's own sums stay untouched). All of it is pure
-    computing and may run in a thread."""
+    computing and may run in a thread. ``before`` is the account as it was shown."""
 
     def __init__(
-        self, account: Accounting, envelope: Envelope, where: str, choices: Choices | None = None
+        self,
+        account: Accounting,
+        envelope: Envelope,
+        where: str,
+        choices: Choices | None = None,
+        before: Breakdown | None = None,
     ) -> None:
+        self._before = before
         self.account = account
         self._envelope = envelope
         self._where = where
         self._choices = choices or Choices()
         self._past: Past | None = None
+        self._entries: list[Entry] = []
 
     def _raw(self, tokens: float) -> float:
         """Raw tokens whose upper bound is ``tokens``."""
@@ -88,8 +96,9 @@ class Planner:
         ``compaction.cannot_fit`` when what may not leave is over W: both before a model is asked.
         """
         pricer = self.account.pricer
-        entries = self.account.parts.of(state.context)
-        before = foreseen(self.account, self._envelope, state, entries)
+        entries = self._entries = self.account.parts.of(state.context)
+        weight = weighed(self.account, self._envelope, state, entries)
+        before = self._before or foreseen(self.account, self._envelope, state, entries)
         found = atoms(entries)
         chosen = Chosen.of(self._choices, state.context, found)
         fixed = sum(p.raw for p in pricer.envelope(self._envelope))
@@ -102,36 +111,36 @@ class Planner:
             masks = [m for m in masks if not chosen.stays(m.former)]
             freed = sum(m.freed for m in masks)
             if masks and fixed + self._head(state) + talk - freed <= target:
-                draft = Draft(state, before, self._ledger(state), tier=1, masks=masks)
+                draft = Draft(state, before, weight, self._ledger(state), tier=1, masks=masks)
                 return offload(self._placed(draft, found, Cut(0), None, chosen))
         keep = self._share(KEEP)
         if trigger == "manual":
             keep = min(keep, KEEP_BY_HAND * talk)
-        draft, total = self._tier2(
-            state, before, entries, fixed, target, keep, chosen, self._raw(notes)
-        )
-        self._worth(before, total, trigger)
+        begun = Draft(state, before, weight, self._ledger(state), tier=2)
+        draft, total = self._tier2(begun, fixed, target, keep, chosen, self._raw(notes))
+        self._worth(draft, total, trigger)
         offload(draft)
         return draft
 
-    def _worth(self, before: Breakdown, raw: float, trigger: Trigger) -> None:
+    def _worth(self, draft: Draft, raw: float, trigger: Trigger) -> None:
         """Whether a plan of so many raw tokens is worth it, before anybody is asked for notes."""
-        limits = before.limits
+        limits, upper = self.account.limits, draft.weight[1]
         after = self.account.upper(raw)
         if after > limits.usable:
-            raise cannot_fit(before, int(after))
-        freed = before.upper - after
+            raise cannot_fit(draft.before, int(after))
+        freed = upper - after
         least = max(FREES * limits.usable, min(FREES_LEAST, 0.2 * limits.usable))
-        waits = trigger in PATIENT and before.upper <= limits.usable
+        waits = trigger in PATIENT and upper <= limits.usable
         if freed <= 0 or (waits and freed < least and after > limits.mark(limits.target)):
-            raise ContextError("compaction.not_smaller", before=before.upper, after=int(after))
+            raise ContextError("compaction.not_smaller", before=upper, after=int(after))
 
     def items(self, state: AgentState, masks: list[Mask]) -> Draft:
         """These results or images alone out of the prompt, all else as it is."""
-        entries = self.account.parts.of(state.context)
-        before = foreseen(self.account, self._envelope, state, entries)
+        entries = self._entries = self.account.parts.of(state.context)
+        weight = weighed(self.account, self._envelope, state, entries)
+        before = self._before or foreseen(self.account, self._envelope, state, entries)
         found = atoms(entries)
-        draft = Draft(state, before, self._ledger(state), tier=1, masks=masks)
+        draft = Draft(state, before, weight, self._ledger(state), tier=1, masks=masks)
         nothing = Chosen.of(Choices(), state.context, found)
         return offload(self._placed(draft, found, Cut(0), None, nothing))
 
@@ -140,9 +149,7 @@ class Planner:
 
     def _tier2(
         self,
-        state: AgentState,
-        before: Breakdown,
-        entries: Sequence[Entry],
+        begun: Draft,
         fixed: float,
         target: float,
         keep: float,
@@ -153,7 +160,8 @@ class Planner:
         the newest steps too. What is smallest is returned, with its raw tokens, when nothing
         reaches the target."""
         best: tuple[float, Draft] | None = None
-        first, found = self._ledger(state), atoms(entries)
+        state, first, entries = begun.state, begun.ledger, self._entries
+        found = atoms(entries)
         self._past = Past(state.context, entries, first)
         level, least = 0, self._share(KEEP_LEAST)
         most, floor = self._share(FOUND), self._share(FOUND_LEAST)
@@ -162,8 +170,7 @@ class Planner:
         for _ in range(ROUNDS):
             atoms_now, masks = self._squeezed(state, found, max(keep, self._raw(400)))
             cut = cut_for(atoms_now, max(0.0, keep))
-            draft = Draft(state, before, first.fork(), tier=2, masks=masks)
-            draft.level = level
+            draft = replace(begun, ledger=first.fork(), masks=masks, level=level)
             self._placed(draft, atoms_now, cut, self.room(level, most), chosen)
             kept = self._kept(draft, found)
             total = fixed + self._rendered(draft.ledger) + kept
@@ -191,9 +198,10 @@ class Planner:
                 break
         total, draft = best if best else (0.0, None)
         if draft is None or not (draft.covered or draft.masks):
-            raise ContextError("compaction.not_smaller", before=before.total, after=before.total)
+            total = begun.weight[0]
+            raise ContextError("compaction.not_smaller", before=total, after=total)
         if not draft.covered:  # only the newest step was shortened: the summary stays as it is
-            only = Draft(state, before, self._ledger(state), tier=1, masks=draft.masks)
+            only = replace(begun, ledger=self._ledger(state), tier=1, masks=draft.masks)
             return self._placed(only, found, Cut(0), None, chosen), total
         return draft, total
 
@@ -226,7 +234,7 @@ class Planner:
         return ledger
 
     def _rendered(self, ledger: Ledger) -> float:
-        count = self.account.pricer.texts.count
+        count = self.account.pricer.texts.count_lines
         render(ledger, self._where)
         return count(ledger.pinned) + count(ledger.history) + 2 * FRAME
 
@@ -292,12 +300,11 @@ class Planner:
         self, draft: Draft, found: Sequence[Atom], cut: Cut, room: Room, chosen: Chosen
     ) -> None:
         """The ledger of what leaves."""
-        context = draft.state.context
-        entries = self.account.parts.of(context)
-        count = self.account.pricer.texts.count
+        context, entries = draft.state.context, self._entries
+        count = self.account.pricer.texts
         if self._choices.drop or self._past is None:
             settle(draft.ledger)
-            draft.ledger.absorb(chosen.absorbed(draft.covered), count)
+            absorb(draft.ledger, chosen.absorbed(draft.covered), count)
         else:
             past = self._past
             draft.ledger = past.ledger(draft.gone, draft.front, draft.front_blocks, count)
@@ -314,8 +321,8 @@ class Planner:
         )
         _name_latest(ledger, context, found, cut)
         had = sum(ledger.older.values())
-        ledger.fit(room, count, self._where)
-        draft.found, draft.noted = ledger.found_size(count), ledger.noted(count)
+        draft.found = ledger.fit(room, count, self._where)
+        draft.noted = ledger.noted(count)
         gone = [*_PARTS[0]] if draft.level else []
         gone += ["facts", "decisions"] if sum(ledger.older.values()) > had else []
         gone += _PARTS[1] if draft.level > 1 else ()
@@ -331,19 +338,20 @@ class Planner:
         prompt = build(self._envelope, state)
         return replace(prompt, messages=prompt.messages[: prompt.stable])
 
-    def refit(self, draft: Draft) -> list[tuple[str, str]]:
-        """Bring the ledger into its room again after a model added to it: what is left to the
+    def refit(self, draft: Draft, *, added: bool) -> list[tuple[str, str]]:
+        """Bring the ledger into its room again after a model ``added`` to it: what is left to the
         target is for its items, the agent's own come first; the oldest narratives go; what is left
         then is for lines of results, most of it where no model wrote anything. All of it stays in
         the journal."""
-        ledger, count = draft.ledger, self.account.pricer.texts.count
+        ledger, count = draft.ledger, self.account.pricer.texts
         dropped: list[tuple[str, str]] = []
         most = min(self._share(LEVELS[0][1]), draft.noted + draft.spare)
         while ledger.notes and ledger.noted(count) > most:
             dropped.append((f"notes {ledger.notes.pop(0).gen}", "budget"))
         more = max(0.0, ledger.noted(count) - draft.noted)
-        ledger.fit_found(draft.found + max(0.0, draft.spare - more), count)
-        more += max(0.0, ledger.found_size(count) - draft.found)
+        if added:
+            found = ledger.fit_found(draft.found + max(0.0, draft.spare - more), count)
+            more += max(0.0, found - draft.found)
         ledger.fit_seen(max(0.0, draft.spare - more), self._share(SEEN), count)
         return dropped
 

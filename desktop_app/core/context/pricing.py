@@ -121,7 +121,8 @@ class Pricer:
             elif isinstance(block, TextBlock):
                 own: Category = "assistant" if msg.role == "assistant" else "user"
                 category = _CATEGORY[kind] if kind else own
-                raw = self._text(block.text)
+                ours = kind in ("pinned", "summary")
+                raw = self.texts.count_lines(block.text) if ours else self._text(block.text)
                 label = kind or block.text[:LABEL]
                 found = [Piece(category, label, raw, source, index, category)]
             else:

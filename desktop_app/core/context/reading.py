@@ -25,6 +25,7 @@ from .glimpses import Answer, is_data, telling
 from .iterations import Iteration
 from .redact import redact
 from .rules import modality, rules_in, takes_back
+from .said import Said
 from .todos import Change, boxes_of, change_of, is_list
 from .types import Evidence, ItemKind, LedgerItem, Modality
 
@@ -45,6 +46,7 @@ class Words:
 
     text: str
     rules: tuple[Rule, ...]
+    said: Said
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,8 @@ def read_words(msg: Msg) -> Words | None:
     if not text.strip():
         return None
     found = rules_in(text)
-    return Words(text, tuple(Rule(r, takes_back(r), modality(r)) for r in found))
+    rules = tuple(Rule(r, takes_back(r), modality(r)) for r in found)
+    return Words(text, rules, Said(id=msg.id, text=text))
 
 
 def read_step(msg: Msg, step: Iteration) -> Step:

@@ -8,27 +8,36 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from desktop_app.core.messages import WireModel
 
 from .clip import clip
-from .entities import entities, may_name, plain
+from .entities import entities, may_name, plain, words_of
 from .rules import binds, may_bind, may_take_back, sentences, takes_back
+from .tokens import CountCache
 
 PASTED = 2000  # tokens: longer messages are kept by their ends, the task excepted
 HEAD_AND_TAIL = 500
 SHORT = 40  # tokens: a message of this size is one piece
 GAP = " […] "
 Count = Callable[[str], float]
-_WISH = re.compile(
+WISH = re.compile(
     r"\b(?:I|we) (?:want|need|wish|would like|expect|count|use|keep|like)\b"
     r"|\bplease\b|\blet(?:'s| us)|\bshould\b|\bwants?\b|\bstays?\b|\bleave\b|\buntouched\b"
     r"|\bfrozen\b|\bsettled\b|\bbelongs?\b"
     r"|\binstead\b|\buse\b|\btake\b|请|要|用|让|希望|冻结|绕开|单位|归",
     re.IGNORECASE,
+)
+# A word of each English wish above: a text without any of them has none.
+_WISH_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        "want wants need wish like expect count use keep please let should stay stays leave "
+        "untouched frozen settled belong belongs instead take",
+    )
 )
 _NOTHING = re.compile(
     r"(?:(?:ok(?:ay)?|yes|no|sure|thanks?(?: you)?|go on|carry on|continue|next(?: one)?"
@@ -79,104 +88,191 @@ def _ends(one: Said, budget: float, count: Count, where: str) -> Said:
 
 
 NOTHING, BACK, NAMED = 1, 2, 4  # "go on" · takes something back · holds exact words
+LEAST = 3.0  # tokens: less room is not looked for pieces to fill it
+LOWEST = 0.02
 
 
-class _Parts(NamedTuple):
-    """Pieces of a text and what each says by itself, as columns: so many small objects would keep
-    the collector busy."""
+class _Pieces(NamedTuple):
+    """A message cut into pieces and what each says by itself, as columns: so many small objects
+    would keep the collector busy. ``plain`` are the places of those that say nothing exact, wish
+    nothing and rule nothing; ``sound`` whether the pieces are all of the message."""
 
     texts: tuple[str, ...]
     shapes: tuple[str, ...]  # what two pieces that say the same have in common
     worth: tuple[float, ...]  # exact words, rules, wishes
     flags: tuple[int, ...]
+    sizes: tuple[float, ...]  # tokens, with what sets them apart
+    telling: tuple[int, ...]
+    plain: tuple[int, ...]
+    plain_size: float
+    special: bool  # some piece has a flag that depends on others, or is left out by its flag
+    sound: bool
 
 
-@lru_cache(maxsize=16384)
-def _whole(text: str) -> _Parts:
-    """``text`` as one piece."""
-    return _parts((text,), text)
-
-
-@lru_cache(maxsize=16384)
-def _parted(text: str) -> _Parts:
-    """The sentences of ``text``."""
-    found = [s for part in text.split(GAP) for s in sentences(part)] or [text.strip()]
-    return _parts(tuple(found), text)
-
-
-def _parts(texts: tuple[str, ...], text: str) -> _Parts:
+def _cut(texts: tuple[str, ...], text: str, sizes: tuple[float, ...]) -> _Pieces:
     """What none of ``texts``, pieces of ``text``, can have is looked for once."""
     bind, back = may_bind(text), may_take_back(text)
-    wishes, name = _WISH.search(text) is not None, may_name(text)
+    wishes, name = may_wish(text), may_name(text)
     worth: list[float] = []
     flags: list[int] = []
     for one in texts:
         named = len(entities(one)) if name else 0
-        wished = min(len(_WISH.findall(one)), 2) if wishes else 0
+        wished = min(len(WISH.findall(one)), 2) if wishes else 0
         worth.append(min(named, 4) * 2.0 + (1.5 if bind and binds(one) else 0) + wished)
         flag = NOTHING if _NOTHING.fullmatch(one.strip()) else 0
         flag |= BACK if back and takes_back(one) else 0
         flags.append(flag | (NAMED if named else 0))
-    shapes = [plain(one).casefold() for one in texts]
-    return _Parts(texts, tuple(shapes), tuple(worth), tuple(flags))
+    shapes = tuple(plain(one).casefold() for one in texts)
+    telling = tuple(n for n, w in enumerate(worth) if w > 0)
+    rest = tuple(n for n, w in enumerate(worth) if not w > 0)
+    return _Pieces(
+        texts,
+        shapes,
+        tuple(worth),
+        tuple(flags),
+        sizes,
+        telling,
+        rest,
+        sum(sizes[n] for n in rest),
+        any(f & (NOTHING | BACK) for f in flags) or len(set(shapes)) < len(shapes),
+        len(plain(text)) <= sum(len(t) + 2 for t in texts),
+    )
 
 
-class _Pieces:
-    """The pieces of all messages, in order."""
+def may_wish(text: str) -> bool:
+    """Whether some piece of ``text`` may say a wish; False is certain."""
+    return not (text.isascii() and _WISH_WORDS.isdisjoint(words_of(text)))
 
-    __slots__ = ("at", "flags", "place", "shapes", "sizes", "texts", "worth")
+
+def pieces_of(one: Said, count: Count, where: str) -> _Pieces:
+    """The pieces of a message, read once for a counter that remembers."""
+    if not isinstance(count, CountCache) or _pasted(one, count):
+        return _pieces(one, count, where)
+    key = (one.text, one.edited, one.whole)
+    known = count.memo.get(key)
+    if not isinstance(known, _Pieces):
+        known = count.memo[key] = _pieces(one, count, where)
+    return known
+
+
+def _pieces(one: Said, count: Count, where: str) -> _Pieces:
+    size = count(one.text)
+    if one.edited or (size <= SHORT and one.whole):
+        return _cut((one.text,), one.text, (size + 2,))
+    if _pasted(one, count):
+        short = _ends(one, HEAD_AND_TAIL, count, where)
+        return _cut((short.text,), one.text, (count(short.text) + 2,))
+    found = [s for part in one.text.split(GAP) for s in sentences(part)] or [one.text.strip()]
+    return _cut(tuple(found), one.text, tuple(count(text) + 3 for text in found))
+
+
+class _Choice:
+    """Pieces that may be taken together, as columns: a telling one alone, the plain ones of a
+    message together. Scores are below 0, the lowest the best."""
+
+    __slots__ = ("own", "places", "scores", "sizes")
 
     def __init__(self) -> None:
-        self.texts: list[str] = []
-        self.shapes: list[str] = []
-        self.worth: list[float] = []
-        self.flags: list[int] = []
-        self.sizes: list[float] = []  # tokens
-        self.place: list[int] = []  # of the message
-        self.at: list[int] = []  # in the message
+        self.places: list[int] = []  # of the message
+        self.own: list[tuple[int, ...]] = []  # of its pieces
+        self.sizes: list[float] = []
+        self.scores: list[float] = []
 
-    def add(self, place: int, parts: _Parts, sizes: Sequence[float]) -> range:
-        """Add those of a message; where they stand."""
-        start = len(self.texts)
-        self.texts += parts.texts
-        self.shapes += parts.shapes
-        self.worth += parts.worth
-        self.flags += parts.flags
-        self.sizes += sizes
-        self.place += [place] * len(sizes)
-        self.at += range(len(sizes))
-        return range(start, len(self.texts))
+    def add(self, place: int, own: tuple[int, ...], size: float, score: float) -> None:
+        self.places.append(place)
+        self.own.append(own)
+        self.sizes.append(size)
+        self.scores.append(score)
 
 
 def _chosen(
     said: Sequence[Said], without: set[int], budget: float, count: Count, where: str
 ) -> dict[int, Said]:
     """The messages between, shortened to their best pieces that fit together."""
-    pieces = _Pieces()
-    starts: list[range] = []
-    for place, one in enumerate(said):
-        if place not in without:
-            starts.append(pieces.add(place, *_pieces(one, count, where)))
-    scores = _weigh(pieces, len(said))
-    # Best first; of the same score the newest message first, its pieces in their order.
-    order = [n for own in reversed(starts) for n in own if scores[n] < 0]
-    order.sort(key=scores.__getitem__)
-    left, sizes = budget, pieces.sizes
+    pieces = {n: pieces_of(s, count, where) for n, s in enumerate(said) if n not in without}
+    choice = _weighed(pieces, len(said))
+    # Of the same score the newest message first, its pieces in their order.
+    left, sizes = budget, choice.sizes
     taken: dict[int, list[int]] = {}
-    for number in order:
-        if sizes[number] <= left:
-            taken.setdefault(pieces.place[number], []).append(number)
-            left -= sizes[number]
-    out: dict[int, Said] = {}
-    pieces_of = Counter(pieces.place)
-    for place, own in taken.items():
-        one, own = said[place], sorted(own)
-        texts = [pieces.texts[n] for n in own]
-        whole = one.whole and not _pasted(one, count) and len(own) == pieces_of[place]
-        whole = whole and len(plain(one.text)) <= sum(len(t) + 2 for t in texts)
-        text = one.text if whole else _joined(texts, [pieces.at[n] for n in own])
-        out[place] = Said(id=one.id, text=text, whole=whole, edited=one.edited)
-    return out
+    for number in sorted(range(len(sizes)), key=choice.scores.__getitem__):
+        place, own, size = choice.places[number], choice.own[number], sizes[number]
+        if size <= left:
+            taken.setdefault(place, []).extend(own)
+            left -= size
+        elif len(own) > 1 and left > LEAST:
+            for n in own:
+                if (size := pieces[place].sizes[n]) <= left:
+                    taken.setdefault(place, []).append(n)
+                    left -= size
+    return {place: _made(said[place], pieces[place], own) for place, own in taken.items()}
+
+
+def _made(one: Said, pieces: _Pieces, own: list[int]) -> Said:
+    """A message of these of its pieces."""
+    own.sort()
+    if len(own) == len(pieces.texts) and (pieces.sound or not one.whole):
+        return one
+    text = _joined([pieces.texts[n] for n in own], own)
+    return Said(id=one.id, text=text, whole=False, edited=one.edited)
+
+
+def _weighed(pieces: Mapping[int, _Pieces], messages: int) -> _Choice:
+    """What may be taken, newest message first: by what pieces say exactly, then by what they wish;
+    later ones a little more. What is said again later, and what was taken back, counts for
+    nothing."""
+    often = Counter(chain.from_iterable(p.shapes for p in pieces.values()))
+    again = {shape for shape, times in often.items() if times > 1}
+    later = 0.3 / max(1, messages)
+    seen: set[str] = set()
+    back: set[str] = set()  # exact words of what took something back
+    choice = _Choice()
+    for place in sorted(pieces, reverse=True):
+        own = pieces[place]
+        if own.special or back or (again and not again.isdisjoint(own.shapes)):
+            _closely(choice, place, own, often, seen, back, later * place)
+            continue
+        for n in own.telling:
+            size = own.sizes[n]
+            choice.add(place, (n,), size, -(own.worth[n] + later * place) / (1 + size / 200))
+        if own.plain:
+            choice.add(place, own.plain, own.plain_size, -max(later * place, LOWEST))
+    return choice
+
+
+def _closely(
+    choice: _Choice,
+    place: int,
+    own: _Pieces,
+    often: Mapping[str, int],
+    seen: set[str],
+    back: set[str],
+    later: float,
+) -> None:
+    """A message in which something depends on what was said after it (``seen``: shapes of pieces,
+    ``back``: what was taken back)."""
+    rest: list[int] = []
+    for n in range(len(own.texts) - 1, -1, -1):
+        flag, shape, size = own.flags[n], own.shapes[n], own.sizes[n]
+        known = shape in seen
+        if often[shape] > 1:
+            seen.add(shape)
+        if flag & NOTHING or known:
+            continue
+        score = (own.worth[n] + later) / often[shape]
+        if flag & BACK:
+            back |= set(entities(own.texts[n]))
+            score += 4
+        elif back and flag & NAMED and back.intersection(entities(own.texts[n])):
+            choice.add(place, (n,), size, -LOWEST / (1 + size / 200))
+            continue
+        elif not own.worth[n] > 0:
+            rest.append(n)
+            continue
+        choice.add(place, (n,), size, -max(score, LOWEST) / (1 + size / 200))
+    if rest:
+        rest.reverse()
+        size = sum(own.sizes[n] for n in rest)
+        choice.add(place, tuple(rest), size, -max(later, LOWEST))
 
 
 def _joined(texts: Sequence[str], places: Sequence[int]) -> str:
@@ -185,41 +281,3 @@ def _joined(texts: Sequence[str], places: Sequence[int]) -> str:
         text += "" if before < 0 and at == 0 else GAP if at != before + 1 else " "
         text, before = text + piece, at
     return text.strip()
-
-
-def _pieces(one: Said, count: Count, where: str) -> tuple[_Parts, Sequence[float]]:
-    """The pieces of a message, and their sizes with what sets them apart."""
-    size = count(one.text)
-    if one.edited or (size <= SHORT and one.whole):
-        return _whole(one.text), (size + 2,)
-    if _pasted(one, count):
-        short = _ends(one, HEAD_AND_TAIL, count, where)
-        return _whole(short.text), (count(short.text) + 2,)
-    parts = _parted(one.text)
-    return parts, [count(text) + 3 for text in parts.texts]
-
-
-def _weigh(pieces: _Pieces, messages: int) -> list[float]:
-    """Scores below 0, the lowest the best: by what pieces say exactly, then by what they wish;
-    later ones a little more. What is said again later, and what was taken back, counts for
-    nothing."""
-    shapes, flags = pieces.shapes, pieces.flags
-    often = Counter(shapes)
-    last = {shape: n for n, shape in enumerate(shapes)}
-    scores = [0.0] * len(shapes)
-    later = 0.3 / max(1, messages)
-    taken_back: set[str] = set()
-    for number in range(len(shapes) - 1, -1, -1):
-        flag, shape = flags[number], shapes[number]
-        if flag & NOTHING or last[shape] != number:
-            continue
-        score = (pieces.worth[number] + later * pieces.place[number]) / often[shape]
-        if flag & BACK:
-            taken_back |= set(entities(pieces.texts[number]))
-            score += 4
-        elif (
-            taken_back and flag & NAMED and taken_back.intersection(entities(pieces.texts[number]))
-        ):
-            score = 0.0
-        scores[number] = -max(score, 0.02) / (1 + pieces.sizes[number] / 200)
-    return scores

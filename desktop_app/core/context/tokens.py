@@ -155,6 +155,7 @@ async def load_counter(info: ModelInfo) -> Counter:
     return counter_of(info)
 
 
+LONG = 8  # texts of many lines whose counts are remembered
 ENTRY = 64  # characters that an entry of the cache weighs beside its text
 
 
@@ -167,10 +168,15 @@ class CountCache:
 
     def __init__(self, counter: Counter, limit: int = 64 << 20) -> None:
         self.counter = counter
+        self.memo: dict[object, object] = {}  # what else follows from a text and its counts
         self.counted = 0  # texts counted afresh: what a test of O(new items) looks at
         self._limit = limit
         self._held = 0
         self._known: dict[str, float] = {}
+        self._long: dict[str, float] = {}  # of the last texts that were put together
+
+    def __call__(self, text: str) -> float:
+        return self.count(text)
 
     def count(self, text: str) -> float:
         if (known := self._known.get(text)) is not None:
@@ -184,6 +190,24 @@ class CountCache:
         """Remember what ``text`` was counted at."""
         if self._held > self._limit:
             self._known.clear()
+            self.memo.clear()
             self._held = 0
         self._known[text] = value
         self._held += len(text) + ENTRY
+
+    def count_lines(self, text: str) -> float:
+        """A text that is put together of others, as a ledger is: line by line, since most lines
+        were counted before. By classes that is what the whole would count (no class goes over the
+        end of a line; see ``estimate``); a counter by ranks counts the whole."""
+        if not isinstance(self.counter, ClassCounter) or "\r" in text:
+            return self.count(text)
+        if "\n" not in text:
+            return self.count(text)
+        if (known := self._long.get(text)) is None:
+            lines = list(filter(None, text.split("\n")))
+            runs = len(lines) - 1 + (text[0] == "\n") + (text[-1] == "\n")
+            known = sum(map(self.count, lines)) + max(1, runs) * self.counter.count("\n")
+            self._long[text] = known
+            while len(self._long) > LONG:
+                del self._long[next(iter(self._long))]
+        return known

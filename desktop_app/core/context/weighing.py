@@ -15,6 +15,25 @@ from .pricing import Piece
 from .types import Breakdown
 
 
+def weighed(
+    account: Accounting, envelope: Envelope, state: AgentState, entries: Sequence[Entry]
+) -> tuple[int, int]:
+    """Total and upper estimate of ``foreseen``, without who uses it."""
+    part = compaction_part(state)
+    cut = part.get("cut")
+    raw = images = 0.0
+    for msg, entry in zip(state.context, entries, strict=True):
+        if entry.loop and msg.id == cut and not entry.parts[0].thinks:
+            raw += sum(p.raw for p in _stripped(account, msg))
+        else:
+            raw += entry.raw
+        images += entry.images
+    shown = any(e.tasks for e in entries)
+    ends = [*head_messages(state, part), *tail_messages(state, part, shown)]
+    raw += sum(p.raw for p in _priced(account, ends))
+    return account.foresee_sum(envelope, raw, images)
+
+
 def foreseen(
     account: Accounting, envelope: Envelope, state: AgentState, entries: Sequence[Entry]
 ) -> Breakdown:
@@ -29,7 +48,7 @@ def foreseen(
             continue
         for own in entry.parts:
             pieces += own.pieces
-    shown = any(p.tasks for e in entries for p in e.parts)
+    shown = any(e.tasks for e in entries)
     return account.foresee(envelope, pieces, _priced(account, tail_messages(state, part, shown)))
 
 

@@ -8,6 +8,7 @@ from desktop_app.core.context.accounting import Accounting
 from desktop_app.core.context.applying import apply, undo
 from desktop_app.core.context.build import Envelope
 from desktop_app.core.context.compaction import Compactor, Proposal
+from desktop_app.core.context.intake import absorb
 from desktop_app.core.context.ledger import Ledger
 from desktop_app.core.context.types import Limits
 from desktop_app.core.messages import AnyBlock, Msg, TextBlock, ToolCallBlock, ToolResultBlock
@@ -77,7 +78,7 @@ async def test_the_ledger_still_knows_the_files_of_calls_whose_arguments_were_cu
     state = _state()
     proposal = await _masked(state)
     whole, cut = Ledger(), Ledger()
-    whole.absorb(state.context, len)
-    cut.absorb(proposal.new_state.context, len)
+    absorb(whole, state.context, len)
+    absorb(cut, proposal.new_state.context, len)
     assert cut.files == whole.files
     assert {"src/p0.py", "src/p1.py", "src/p2.py"} <= {f.path for f in cut.files}

@@ -13,11 +13,12 @@ from desktop_app.core.context.artifacts import touched
 from desktop_app.core.context.classes import estimate
 from desktop_app.core.context.entities import entities, holds
 from desktop_app.core.context.findings import findings
+from desktop_app.core.context.intake import absorb
 from desktop_app.core.context.ledger import Ledger, Room, ledger_from
 from desktop_app.core.context.ledger_text import all_items, render
 from desktop_app.core.context.redact import redact
 from desktop_app.core.context.rules import modality
-from desktop_app.core.context.said import Said, fit
+from desktop_app.core.context.said import WISH, Said, fit, may_wish
 from desktop_app.core.context.todos import TodoList, update, update_text
 from desktop_app.core.messages import (
     AnyBlock,
@@ -48,7 +49,7 @@ def agent(*parts: str | list[AnyBlock]) -> Msg:
 def after(*messages: Msg | str, room: Room = WIDE) -> Ledger:
     ledger = Ledger(gen=1)
     whole = [Msg.user(m) if isinstance(m, str) else m for m in messages]
-    ledger.absorb(whole, estimate)
+    absorb(ledger, whole, estimate)
     ledger.open_lists([])
     ledger.fit(room, estimate, "context.jsonl")
     render(ledger, "context.jsonl")
@@ -95,7 +96,7 @@ def test_a_rule_that_was_taken_back_is_shown_as_such(rule: str, taken_back: str)
     assert f'- "{rule}" was taken back: "{taken_back}"' in kept.pinned
     (closed,) = [i for i in all_items(kept) if i.status == "revoked"]
     assert (closed.text, closed.by) == (rule, taken_back)
-    kept.absorb([Msg.user(rule)], estimate)  # the person changes their mind once more
+    absorb(kept, [Msg.user(rule)], estimate)  # the person changes their mind once more
     assert rule in kept.rules
 
 
@@ -395,3 +396,13 @@ def test_a_ledger_of_the_first_form_is_read() -> None:
     assert ledger.rules == ["Never do x."]
     assert ledger.failed[0].what == "Bash make"
     assert ledger_from(ledger.model_dump()) == ledger
+
+
+@given(
+    st.lists(
+        st.sampled_from(["I", "want", "We", "use", "leave", "let", "us", "it", ".", "let's", "a"]),
+        max_size=12,
+    ).map(" ".join)
+)
+def test_a_text_in_which_no_word_wishes_has_no_wish(text: str) -> None:
+    assert may_wish(text) or not WISH.search(text)

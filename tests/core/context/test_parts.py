@@ -73,6 +73,9 @@ def test_a_step_of_a_long_reply_reads_what_is_new() -> None:
         before = account.parts.read
         account.parts.advance(state.context)
         assert account.parts.read - before <= 2 + (n == 0)
+    late = Accounting(MEDIUM)  # comes to a long past: that is not read on the way
+    late.parts.advance(state.context)
+    assert late.parts.read == 1
     # Cut in front, as by a compaction: the steps that stay are known.
     cut = state.model_copy(
         update={"context": [reply.model_copy(update={"content": reply.content[60:]})]}

@@ -6,6 +6,7 @@ import json
 import random
 
 from desktop_app.core.context.classes import estimate
+from desktop_app.core.context.intake import absorb
 from desktop_app.core.context.ledger import Ledger
 from desktop_app.core.context.parts import Parts
 from desktop_app.core.context.past import Past
@@ -51,7 +52,7 @@ def _afresh(context: list[Msg], gone: set[int], front: int | None, blocks: int) 
     if front is not None:
         left.append(context[front].model_copy(update={"content": context[front].content[:blocks]}))
     ledger = Ledger()
-    ledger.absorb(left, estimate)
+    absorb(ledger, left, estimate)
     return ledger
 
 

@@ -234,3 +234,15 @@ def test_images_are_priced_by_pixels_and_the_makers_formula_never_by_their_bytes
     assert data_tokens(image(jpeg(800, 600), "image/jpeg"), "openai:gpt-4o") == 765
     link = URLSource(url="workspace:///data/x.png", media_type="image/png")
     assert data_tokens(DataBlock(source=link)) == UNKNOWN
+
+
+@given(st.text(alphabet="aB1 .,-\n中文é\t", max_size=200), st.sampled_from(["", "gpt-5", "claude"]))
+def test_a_text_that_is_counted_by_its_lines_counts_what_it_does_as_a_whole(
+    text: str, model: str
+) -> None:
+    texts = CountCache(ClassCounter(model))
+    by_lines, whole = texts.count_lines(text), texts.count(text)
+    assert by_lines >= whole - 1e-6
+    if text.isascii():
+        assert by_lines == pytest.approx(whole, abs=1e-6)
+    assert texts.count_lines(text) == by_lines
