@@ -38,7 +38,7 @@ class Driver:
         self.alive = False
         self._hooks = (sys.excepthook, threading.excepthook)
 
-    def until(self, done: Callable[[], Any], ms: int = 8000) -> None:
+    def until(self, done: Callable[[], Any], ms: int = 40_000) -> None:
         """Turn the loop until ``done()`` is true."""
         self._until(lambda: bool(done()), timeout=ms)
 
@@ -169,7 +169,7 @@ class Driver:
         self.until(lambda: card.isVisible() and card._shown.elapsed() >= card._grace)
         QTest.keyClick(card, key)
 
-    def until_idle(self, ms: int = 15_000) -> None:
+    def until_idle(self, ms: int = 60_000) -> None:
         self.until(lambda: not self.vm.busy, ms)
 
     def said(self) -> str:

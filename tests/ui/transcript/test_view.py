@@ -532,6 +532,13 @@ def test_the_menu_offers_copying_code_links_and_the_rows_actions(make, qtbot) ->
 # -- find ---------------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search is done in one slice, however busy the machine is."""
+    monkeypatch.setattr("desktop_app.ui.transcript.find._SLICE", 60.0)
+
+
+@pytest.mark.usefixtures("at_once")
 def test_find_counts_unseen_rows_and_walks_through_the_hits(make) -> None:
     source = History(80)
     source.texts[3] = "a needle and **nee**dle"
@@ -558,6 +565,7 @@ def test_find_goes_on_in_slices_over_a_long_history(make, qtbot) -> None:
     assert view.finder.count == expected
 
 
+@pytest.mark.usefixtures("at_once")
 def test_find_opens_what_hides_the_hit(make) -> None:
     tool = ToolRow("t", "Shell", "terminal", "ls", "success", output="a\nneedle\n")
     view = make([tool, *(MarkdownRow(f"m{i}", EN) for i in range(10))])
