@@ -248,8 +248,12 @@ class MainWindow(Live, QWidget):
             self.show_welcome()
 
     def _way_out(self, action: str) -> None:
-        """What the composer offers where nothing can be sent."""
-        if (key := self.desk.current) is not None:
+        """What the composer offers where nothing can be sent, and a card where something failed."""
+        if action == "choose_model":
+            self.chat.composer.model.open()
+        elif action == "manage_models":
+            self.modelsWanted.emit()
+        elif (key := self.desk.current) is not None:
             if action == "continue_here":
                 self.workspaces.continue_session(key)
             elif action == "take_over":

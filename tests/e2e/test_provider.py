@@ -15,6 +15,7 @@ from desktop_app.ui.chat.items import NoticeItem
 from desktop_app.ui.settings.certificate_dialog import CertificateDialog
 from desktop_app.ui.settings.models_dialog import ModelsDialog
 from desktop_app.ui.settings.network_dialog import OWN, NetworkDialog
+from desktop_app.ui.transcript.rows import NoticeRow
 from tests.helpers import providers as wire
 from tests.helpers.program import Driver
 from tests.helpers.providers import Server
@@ -163,3 +164,45 @@ def test_a_certificate_is_trusted_for_its_host_and_not_any_more(
         assert not models.trust.isVisible()
         models.reject()
         driver.stop()
+
+
+def test_a_card_leads_to_what_would_help(
+    driver: Driver, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Trying again alone would fail again: the key is entered there, another model chosen here."""
+    monkeypatch.setenv("SLIPWAY_KEYRING", "none")
+    with Server(
+        wire.openai_error(401, "Incorrect API key provided", "invalid_api_key"),
+        wire.openai_error(429, "You exceeded your current quota", "insufficient_quota"),
+        wire.chat("In May."),
+        wire.chat("Harbour"),
+    ) as server:
+        driver.start()
+        one = ModelDefinition("", "compatible", "m", "Mine", address=f"{server.url}/v1")
+        kept, _ = driver.run(driver.service.library.put(one))
+        driver.service.library._find = list
+        driver.service.default_model = kept.id
+        driver.open_folder(folder)
+
+        def card() -> NoticeRow:
+            item = next(i for i in reversed(driver.vm.items()) if isinstance(i, NoticeItem))
+            row = driver.vm.rows.get(item.id)
+            assert isinstance(row, NoticeRow)
+            return row
+
+        driver.ask("When does it open?", 60_000)
+        assert [a.id for a in card().actions] == ["manage_models", "retry"]
+        driver.window.chat.row_action(card().id, "manage_models")
+        driver.dialog(ModelsDialog).reject()
+        driver.window.chat.row_action(card().id, "retry")
+        driver.until(lambda: "model.quota" in driver.cards(), 60_000)
+        driver.until_idle()
+        assert [a.id for a in card().actions] == ["choose_model", "retry"]
+        driver.window.chat.row_action(card().id, "choose_model")
+        menu = driver.window.chat.composer.model._menu
+        driver.until(menu.isVisible)
+        assert "Mine" in menu.actions()[0].text() + menu.actions()[1].text()
+        menu.close()
+        driver.window.chat.row_action(card().id, "retry")
+        driver.until(lambda: "In May." in driver.said(), 60_000)
+        driver.until_idle()

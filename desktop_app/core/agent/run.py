@@ -21,6 +21,7 @@ from desktop_app.core.ids import now_iso
 from desktop_app.core.messages import FinishedReason, TextBlock, ToolCallBlock
 from desktop_app.core.models.base import ChatModel, ModelRequest
 from desktop_app.core.sessions.base import NewRecord, OpUpdate
+from desktop_app.core.tasks import Tasks
 from desktop_app.core.tools.base import ToolOutcome
 
 from .assembly import Assembly
@@ -234,15 +235,27 @@ class Turn:
         )
 
     async def _stream(self, request: ModelRequest, assembly: Assembly) -> None:
-        saved = time.monotonic()
-        async with closing(self.p.engine.model.stream(request)) as parts:
-            async for part in parts:
-                for event in assembly.feed(part):
-                    self.emit(event)
-                if time.monotonic() - saved >= DRAFT_SECONDS and assembly.changed:
-                    assembly.changed = False
-                    saved = time.monotonic()
-                    await self.p.log.journal.save_draft(assembly.draft())
+        failed: list[BaseException] = []
+        saving = Tasks(lambda _name, error: failed.append(error))
+        saving.start(self._save_drafts(assembly), name="drafts")
+        try:
+            async with closing(self.p.engine.model.stream(request)) as parts:
+                async for part in parts:
+                    for event in assembly.feed(part):
+                        self.emit(event)
+                    if failed:
+                        raise failed[0]
+        finally:
+            await saving.close()
+
+    async def _save_drafts(self, assembly: Assembly) -> None:
+        """By the clock and not by what arrives: a stream that falls silent may be one that the
+        program does not outlive."""
+        while True:
+            await asyncio.sleep(DRAFT_SECONDS)
+            if assembly.changed:
+                assembly.changed = False
+                await self.p.log.journal.save_draft(assembly.draft())
 
     async def _check_answer(self, assembly: Assembly) -> None:
         """An empty or cut answer is told, never taken for an end."""

@@ -262,7 +262,7 @@ class CompactionWork:
                 vm.compact()
             case "compact_plain":
                 vm.compact(notes=False)
-            case "choose_model":
+            case "choose_model" | "manage_models":
                 vm.wayWanted.emit(action)
             case "undo_compaction":
                 vm.undo_compaction()

@@ -129,6 +129,10 @@ class ModelButton(Button):
         self.model = model
         self.retranslate()
 
+    def open(self) -> None:
+        """Show the menu, as a click does."""
+        self._menu.popup(self.mapToGlobal(self.rect().topLeft()))
+
     def _fill(self) -> None:
         self._menu.clear()
         for model in self.models():

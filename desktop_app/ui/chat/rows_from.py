@@ -259,11 +259,16 @@ def and_list(things: list[str]) -> str:
     return tr("{list} and {last}", list=tr(", ").join(things[:-1]), last=things[-1])
 
 
+_WAYS = ("choose_model", "manage_models")  # of an error's words, that a card offers too
+
+
 def notice_actions(item: NoticeItem, voice: Voice) -> tuple[Action, ...]:
     """The buttons of a card; none where nothing may be written."""
     if not voice.writable:
         return ()
     made: list[Action] = []
+    if item.actions and (way := describe(item.code, item.params).action) in _WAYS:
+        made.append(Action(way, action_label(way)))  # trying again alone would fail again
     for action in item.actions:
         match action:
             case "retry":
@@ -277,7 +282,7 @@ def notice_actions(item: NoticeItem, voice: Voice) -> tuple[Action, ...]:
             case "trust_certificate":
                 words = action_label("trust_certificate")
                 made.append(Action("trust_certificate", words, "shield-check"))
-            case "choose_model":
+            case "choose_model" if all(a.id != action for a in made):
                 made.append(Action("choose_model", action_label("choose_model")))
             case _:
                 pass

@@ -9,7 +9,7 @@ from pathlib import Path
 from desktop_app.core import events as ev
 from desktop_app.core.agent.base import Decision
 from desktop_app.core.messages import Msg, TextBlock, ToolCallBlock
-from desktop_app.core.models.scripted import Call, Say, ScriptedModel
+from desktop_app.core.models.scripted import Call, Say, ScriptedModel, Wait
 from desktop_app.core.sessions.base import NewRecord, OpUpdate
 from desktop_app.core.sessions.memory import MemoryJournalStore
 from tests.helpers.sessions import KEY, Bench, collect, of
@@ -60,6 +60,28 @@ async def test_streamed_text_of_the_dead_process_is_kept_and_continued(tmp_path:
     assert of(events, ev.RunFinished)[0].reason == "completed"
     assert "Half an ans" in c.state.context[-1].text()
     assert "the other half" in c.state.context[-1].text()
+    await b.close()
+
+
+async def test_text_is_saved_though_the_stream_fell_silent_after_it(tmp_path: Path) -> None:
+    """A kill while the provider says nothing more must not lose what it had said."""
+    never = asyncio.Event()
+    store = MemoryJournalStore()
+    b = bench(tmp_path, store, [Say("The storm came and "), Wait(never)], [Say("t")])
+    c = await b.open()
+    stream = c.send("tell me")
+    async for event in stream:
+        if isinstance(event, ev.TextDelta):
+            break
+    async with asyncio.timeout(20):
+        while not (draft := await c.log.journal.draft()):
+            await asyncio.sleep(0.02)
+    assert json.loads(draft)["blocks"][0]["text"] == "The storm came and "
+    await c.stop()
+    assert await c.log.journal.draft() == b"", "nothing saved late comes back"
+    assert "The storm came" in c.state.context[-1].text()
+    await stream.aclose()
+    await c.close()
     await b.close()
 
 
