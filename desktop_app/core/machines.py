@@ -98,7 +98,10 @@ class Machines:
         if not isinstance(workspace, E2BWorkspace):
             raise WorkspaceError("workspace.no_lease", name=workspace.info.name)
         try:
-            return await workspace.extend(seconds)
+            info = await workspace.extend(seconds)
+            ends_us = workspace.machine.ends_us
+            self._shelf.happenings.add(workspace_id, "extended", ends_us=ends_us)
+            return info
         finally:
             self._shelf.tell(WorkspacesChanged(workspace_id))
 
@@ -159,7 +162,10 @@ class Machines:
         stamp = datetime.now().strftime("%Y-%m-%d %H.%M.%S")
         folder = self._shelf.paths.data / "rescued" / safe_name(workspace_id) / stamp
         await asyncio.to_thread(folder.parent.mkdir, parents=True, exist_ok=True)
-        return folder, await workspace.download(root, folder, tell=tell)
+        moved = await workspace.download(root, folder, tell=tell)
+        counted = {"files": moved.files, "bytes": moved.bytes}
+        self._shelf.happenings.add(workspace_id, "rescued", **counted)
+        return folder, moved
 
     def gateway(self, workspace: ManagedWorkspace) -> GatewayMachine:
         """The gateway of a workspace's machine; started by the first server that needs it."""

@@ -20,6 +20,7 @@ from .errors import SlipwayError
 from .ids import now_us
 from .sessions.appdb import WorkspaceRow
 from .shelf import Shelf
+from .spending import HOUR_US
 from .tasks import Tasks
 from .workspaces.docker.engines import Tried
 from .workspaces.docker.workspace import DockerWorkspace
@@ -32,6 +33,7 @@ log = logging.getLogger(__name__)
 SETTLE_SECONDS = 0.1  # what changes within this is looked at once
 LOOK_SECONDS = 5.0  # how often watched machines are looked at: somebody else may have stopped one
 DETAIL_SECONDS = 60.0  # how old counted skills and offloads may get
+DISK_SECONDS = 300.0  # and what an engine must walk through all files for
 POINTS = 360  # measurements of a machine that are kept for its charts
 UP = ("ready", "readonly")
 AGENT = "default"  # who answers in a new session
@@ -43,8 +45,8 @@ class OverviewRow:
 
     ``engine`` says where it runs: an engine, a sandbox's template. ``cpu`` is in CPUs and measured,
     ``memory`` and ``disk`` in bytes and measured; ``cpus`` and ``memory_limit`` are its limits, 0
-    for none. ``cost`` is in US dollars for the time since ``started_us``, estimated from ``price``,
-    which the person set.
+    for none. ``spent`` is what it has cost up to ``spent_us`` (0: it does not run), in US dollars,
+    estimated from ``price``, which the person set for an hour.
     ``theirs``: AgentScope made the machine; ``guarded``: and nothing may be changed in it.
     ``servers_up`` of ``servers`` MCP servers are connected. Times are microseconds since 1970, 0
     for none.
@@ -70,10 +72,13 @@ class OverviewRow:
     memory: int | None = None
     memory_limit: int = 0
     disk: int | None = None
+    disk_limit: int = 0
     started_us: int = 0
     ends_us: int = 0
     pauses: bool = False  # when the lease is over; else its files are gone then
     price: float = 0.0
+    spent: float = 0.0
+    spent_us: int = 0
     used_us: int = 0
     theirs: bool = False
     guarded: bool = False
@@ -83,10 +88,11 @@ class OverviewRow:
         return self.state in UP
 
     def cost(self, at_us: int) -> float | None:
-        """Estimated US dollars from its start to ``at_us``; None without a price or a start."""
-        if not self.price or not self.started_us or not self.up:
+        """Estimated US dollars in all, up to ``at_us``; None where nothing says a price."""
+        if not self.price and not self.spent:
             return None
-        return self.price * max(0, at_us - self.started_us) / 3_600_000_000
+        running = max(0, at_us - self.spent_us) if self.spent_us and self.up else 0
+        return self.spent + self.price * running / HOUR_US
 
 
 Listener = Callable[[list[OverviewRow], list[str]], None]
@@ -104,6 +110,7 @@ class Overview:
         self._names: dict[str, str] = {}  # by address of an engine
         self._agents: dict[str, set[str]] = {}
         self._detailed: dict[str, float] = {}  # loop time of the last count
+        self._weighed: dict[str, float] = {}  # and of the last look at the disk
         self._watched: set[str] = set()
         self._dirty: set[str] = set()
         self._all = False
@@ -168,7 +175,13 @@ class Overview:
         workspace = self._shelf.manager.cached(row.id)
         if isinstance(workspace, ManagedWorkspace):
             now = _with_machine(now, workspace)
-            now = replace(now, engine=self._names.get(now.engine, now.engine))
+            account = self._shelf.spending.of(row.id)
+            now = replace(
+                now,
+                engine=self._names.get(now.engine, now.engine),
+                spent=account.usd,
+                spent_us=account.seen_us if account.running else 0,
+            )
         return now if now.up else replace(now, cpu=None, memory=None, servers_up=0)
 
     # -- what changes ----------------------------------------------------------------------------
@@ -202,11 +215,14 @@ class Overview:
                 gone.append(workspace_id)
                 self._forget(workspace_id)
                 continue
+            was = old.state if (old := self._rows.get(workspace_id)) is not None else ""
             row = self._row(await self._shelf.db.workspace(workspace_id), summary)
             if row != self._rows.get(workspace_id):
                 self._rows[workspace_id] = row
                 changed.append(row)
             self._detailed.pop(workspace_id, None)
+            if row.state != was:
+                self._weighed.pop(workspace_id, None)
         if changed or gone:
             self._tell(changed, gone)
         self._follow()
@@ -216,6 +232,7 @@ class Overview:
         self._rows.pop(workspace_id, None)
         self._points.pop(workspace_id, None)
         self._agents.pop(workspace_id, None)
+        self._weighed.pop(workspace_id, None)
         self._watched.discard(workspace_id)
 
     # -- what is watched -------------------------------------------------------------------------
@@ -248,6 +265,7 @@ class Overview:
         await self._name_engines()
         while True:
             await self._detail(set(self._watched))
+            await self._weigh(set(self._watched))
             await asyncio.sleep(LOOK_SECONDS)
             with looking():
                 await self._shelf.look_again(sorted(self._watched))
@@ -269,6 +287,24 @@ class Overview:
                 log.info("a workspace could not be counted: %s", error)
                 continue
             self._change(workspace_id, **counted, servers_up=self._servers_up(workspace_id))
+
+    async def _weigh(self, workspace_ids: set[str]) -> None:
+        """Ask engines for the disk that machines take, where it was not asked lately."""
+        now = asyncio.get_running_loop().time()
+        for workspace_id in sorted(workspace_ids):
+            workspace = self._shelf.manager.cached(workspace_id)
+            if not isinstance(workspace, ManagedWorkspace) or workspace_id not in self._rows:
+                continue
+            if now - self._weighed.get(workspace_id, -DISK_SECONDS) < DISK_SECONDS:
+                continue
+            self._weighed[workspace_id] = now
+            try:
+                size = await workspace.disk()
+            except SlipwayError as error:
+                log.info("the disk of a machine is not known: %s", error)
+                continue
+            if size is not None:
+                self._change(workspace_id, disk=size)
 
     def _change(self, workspace_id: str, **figures: Any) -> None:
         old = self._rows.get(workspace_id)
@@ -300,7 +336,9 @@ class Overview:
             async with aclosing(workspace.usage()) as items:
                 async for usage in items:
                     points.append(usage)
-                    disk = {"disk": usage.disk} if usage.disk is not None else {}
+                    disk: dict[str, Any] = {}
+                    if usage.disk is not None:
+                        disk = {"disk": usage.disk, "disk_limit": usage.disk_limit}
                     self._change(workspace_id, cpu=usage.cpu, memory=usage.memory, **disk)
         except SlipwayError as error:
             log.info("a machine cannot be measured: %s", error)
@@ -366,6 +404,6 @@ async def _count(workspace: LocalWorkspace, agents: Iterable[str]) -> dict[str, 
 
 
 def spent(rows: Iterable[OverviewRow], at_us: int | None = None) -> float:
-    """Estimated US dollars of what runs now, since each was started."""
+    """Estimated US dollars of all of them."""
     at = now_us() if at_us is None else at_us
     return sum(cost for row in rows if (cost := row.cost(at)) is not None)

@@ -27,6 +27,7 @@ from .catalog import (
 from .context.ratios import Ratios
 from .errors import SessionError, SlipwayError
 from .events import (
+    CompactionFinished,
     Event,
     RequestAnswered,
     RequestAsked,
@@ -117,6 +118,8 @@ class Slipway(Shelf):
         if any(notice.code == "appdb.damaged" for notice in db.notices):
             await db.rebuild(self.store)
         await self.library.load()
+        await self.happenings.load()
+        await self.spending.load()
         self.ratios = await asyncio.to_thread(Ratios, paths.data / "token-ratios.json")
         placed = [*await db.placements(), *await db.placements(trashed=True)]
         await self.agents.load(p.key for p in placed)
@@ -368,6 +371,10 @@ class Slipway(Shelf):
                 self._live.pop(key, None)
                 self._tasks.start(self._settle(key, workspace_id), name="refresh the index")
                 self._tasks.start(asyncio.to_thread(self.ratios.save), name="save token ratios")
+            case CompactionFinished(record):
+                counted = {"before": record.before, "after": record.after}
+                self.happenings.add(workspace_id, "compacted", **counted)
+                return
             case ToolFinished(state="error"):
                 # Perhaps the folder is gone: the list says so at once.
                 self._tasks.start(self.look_again([workspace_id]), name="look at a workspace")
@@ -467,7 +474,7 @@ class Slipway(Shelf):
         await self.machines.close()
         for workspace_id in self.manager.opened():
             await self.leave(workspace_id)
-        await self.manager.close_all()
+        await self.put_away()
         await self.places.close()
         await self.index.close()
         await self.db.close()

@@ -22,6 +22,7 @@ from .catalog import (
     WorkspaceSummary,
 )
 from .errors import SlipwayError, WorkspaceError
+from .happenings import Happenings
 from .ids import new_id, now_us
 from .paths import Paths
 from .places import Places, part
@@ -30,8 +31,10 @@ from .secrets import Secrets
 from .sessions.appdb import AppDb, WorkspaceRow
 from .sessions.base import SessionKey
 from .sessions.index import Index, SessionRow
+from .spending import Spending
 from .workspaces import migrate as moving
 from .workspaces.base import Generation, WorkspaceInfo
+from .workspaces.e2b.workspace import E2BWorkspace
 from .workspaces.in_use import who_uses
 from .workspaces.local_workspace import LocalWorkspace
 from .workspaces.manager import WorkspaceManager
@@ -94,6 +97,8 @@ class Shelf:
         self.index = index
         self.places = Places(paths, secrets, tools)
         self.manager: WorkspaceManager[LocalWorkspace] = WorkspaceManager(self._opened, ttl=None)
+        self.happenings = Happenings(paths.state / "happenings.jsonl")
+        self.spending = Spending(paths.data / "spent.json")
         self._told: dict[str, str] = {}  # workspace id -> the state that listeners know
         self._live: dict[SessionKey, SessionState] = {}
         self._listeners: list[Callable[[CatalogEvent], None]] = []
@@ -258,18 +263,46 @@ class Shelf:
             workspace = self.manager.cached(workspace_id)
             if workspace is None:
                 continue
-            if await workspace.changed():
+            changed = await workspace.changed()
+            if changed:
                 await workspace.refresh()
             # An operation of a run may have noticed it before us.
-            self._state_seen(workspace_id, workspace)
+            self._state_seen(workspace_id, workspace, elsewhere=changed)
 
-    def _state_seen(self, workspace_id: str, workspace: LocalWorkspace) -> None:
-        """Whoever sees a new state first tells everybody else."""
+    def _state_seen(
+        self, workspace_id: str, workspace: LocalWorkspace, *, elsewhere: bool = False
+    ) -> None:
+        """Whoever sees a new state first tells everybody else. ``elsewhere``: it was changed by
+        somebody else."""
         state = "in_use" if workspace.held else workspace.info.state
+        params = workspace.info.params
+        self.happenings.saw(workspace_id, workspace.info.state, params, elsewhere=elsewhere)
+        self._count_cost(workspace_id, workspace)
         former = self._told.get(workspace_id)
         self._told[workspace_id] = state
         if former is not None and former != state:
             self.tell(WorkspacesChanged(workspace_id))
+
+    def _count_cost(self, workspace_id: str, workspace: LocalWorkspace) -> None:
+        if isinstance(workspace, E2BWorkspace) and workspace.machine.status != "failed":
+            machine = workspace.machine
+            self.spending.see(
+                workspace_id,
+                running=machine.status == "running",
+                started_us=machine.started_us,
+                ends_us=machine.ends_us,
+                price=workspace.spec.price,
+            )
+
+    async def put_away(self) -> None:
+        """Close every workspace: containers stop, sandboxes pause, and what they cost is kept."""
+        opened = {one: self.manager.cached(one) for one in self.manager.opened()}
+        await self.manager.close_all()
+        for workspace_id, workspace in opened.items():
+            if isinstance(workspace, E2BWorkspace) and self.spending.of(workspace_id).running:
+                self.spending.see(workspace_id, running=False, price=workspace.spec.price)
+        await self.spending.close()
+        await self.happenings.close()
 
     async def inspect_folder(self, folder: str) -> FolderReport:
         """What opening ``folder`` would find. WorkspaceError when it cannot be read."""

@@ -13,6 +13,7 @@ from desktop_app.core.errors import SlipwayError
 from desktop_app.core.overview import Overview, OverviewRow, engine_name, spent
 from desktop_app.core.paths import paths
 from desktop_app.core.service import Slipway
+from desktop_app.core.spending import HOUR_US
 from desktop_app.core.workspaces.docker.discovery import Endpoint
 from desktop_app.core.workspaces.docker.engines import Tried
 from desktop_app.core.workspaces.docker.spec import DockerSpec
@@ -112,6 +113,7 @@ async def test_a_docker_container_that_runs_is_measured_while_it_is_watched(
     row = overview.row(info.id)
     assert row is not None
     await until(lambda: (row := overview.row(info.id)) and "://" not in row.engine)
+    await until(lambda: (row := overview.row(info.id)) and row.disk is not None)
     assert overview.points(info.id)[0].memory > 0
     overview.watch([])
     assert not overview._streams
@@ -142,8 +144,10 @@ async def test_an_e2b_sandbox_costs_what_the_person_said(
         await until(lambda: (row := overview.row(info.id)) and row.state == "paused")
         row = overview.row(info.id)
         assert row is not None
-        assert row.cost(row.used_us) is None
-        assert row.ends_us == 0
+        assert row.ends_us == row.spent_us == 0
+        spent_then = row.cost(row.used_us)
+        assert spent_then, "what it cost stays"
+        assert row.cost(row.used_us + HOUR_US) == spent_then, "paused it costs no more"
         await service.machines.do(info.id, "remove")
 
 
@@ -186,8 +190,8 @@ def test_an_engine_is_named_in_short() -> None:
 
 
 def test_what_has_no_price_costs_nothing_that_is_known() -> None:
-    row = OverviewRow("a", "a", "e2b", "ready", started_us=1, price=0.0)
+    row = OverviewRow("a", "a", "e2b", "ready", spent_us=1, price=0.0)
     assert row.cost(5) is None
-    hour = 3_600_000_000
     priced = replace(row, price=1.0)
-    assert spent([row, priced, replace(priced, state="stopped")], 1 + hour) == pytest.approx(1.0)
+    stopped = replace(priced, state="stopped", spent=0.5)
+    assert spent([row, priced, stopped], 1 + HOUR_US) == pytest.approx(1.5)

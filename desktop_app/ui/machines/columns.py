@@ -163,7 +163,14 @@ COLUMNS: tuple[Column, ...] = (
         mark("Measured by the engine, of the processors that it may use"),
     ),
     Column("memory", mark("Memory"), 80, lambda r: _size(r.memory), lambda r: _known(r.memory)),
-    Column("disk", mark("Disk"), 76, lambda r: _size(r.disk), lambda r: _known(r.disk)),
+    Column(
+        "disk",
+        mark("Disk"),
+        76,
+        lambda r: _size(r.disk),
+        lambda r: _known(r.disk),
+        tip=mark("Of a container: what was written in it, without its image and its folder"),
+    ),
     Column(
         "left",
         mark("Time left"),
@@ -177,8 +184,8 @@ COLUMNS: tuple[Column, ...] = (
         mark("Cost"),
         72,
         cost,
-        lambda r: _known(r.price * (1 << 62) - r.started_us if r.price and r.up else None),
-        tip=mark("Since it was started; estimated from a price you set"),
+        lambda r: _known(r.spent if r.spent or r.price else None),
+        tip=mark("In all since it was made; estimated from a price you set"),
     ),
     Column("used", mark("Last used"), 76, used, lambda r: r.used_us),
 )

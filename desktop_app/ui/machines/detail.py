@@ -8,6 +8,7 @@ from datetime import datetime
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
+from desktop_app.core.happenings import Happening
 from desktop_app.core.overview import OverviewRow
 from desktop_app.core.workspaces.remote.managed import Machine, Progress
 from desktop_app.ui.errors import describe
@@ -49,6 +50,7 @@ class Detail(QWidget):
         self.row: OverviewRow | None = None
         self._machine: Machine | None = None
         self._busy = False
+        self._rescued: Happening | None = None
         px = theme().px
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -149,8 +151,16 @@ class Detail(QWidget):
 
     # -- what it shows ---------------------------------------------------------------------------
 
-    def show_row(self, row: OverviewRow, machine: Machine | None, *, busy: bool) -> None:
-        """State, facts and what can be done now."""
+    def show_row(
+        self,
+        row: OverviewRow,
+        machine: Machine | None,
+        *,
+        busy: bool,
+        rescued: Happening | None = None,
+    ) -> None:
+        """State, facts and what can be done now; ``rescued`` is its newest rescue copy."""
+        self._rescued = rescued
         self.row, self._machine, self._busy = row, machine, busy
         self._glyph.set_glyph(KIND_ICONS.get(row.kind, "box"))
         self.name.set_source(row.name)
@@ -201,6 +211,10 @@ class Detail(QWidget):
         facts.append((tr("Sessions"), figures.count(row.sessions)))
         if row.offloaded is not None:
             facts.append((tr("Offloaded"), figures.size(row.offloaded)))
+        if self._rescued is not None:
+            size = figures.size(int(self._rescued.params.get("bytes") or 0))
+            at = _when(self._rescued.at_us)
+            facts.append((tr("Rescue copy"), tr("{time}, {size}", time=at, size=size)))
         if cost(row) != NONE:
             facts.append((tr("Cost, estimated from a price you set"), cost(row)))
         self._put_facts(facts)

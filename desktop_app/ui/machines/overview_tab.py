@@ -1,4 +1,4 @@
-"""A machine's load as charts: processors, memory, disk."""
+"""A machine's load as charts (processors, memory, disk), and what happened lately."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from datetime import datetime
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from desktop_app.core.happenings import Happening
 from desktop_app.core.overview import OverviewRow
 from desktop_app.core.workspaces.remote.managed import Usage
 from desktop_app.ui.i18n import tr, trn
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Label, Line, Sparkline, figures
 from desktop_app.ui.widgets.base import Text
+
+from .last_events import LastEvents
 
 
 class Chart(QWidget):
@@ -46,8 +49,15 @@ class OverviewTab(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        outer = QVBoxLayout(self)
+        whole = QHBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.setSpacing(0)
+        outer = QVBoxLayout()
         outer.setContentsMargins(0, 0, 0, 0)
+        whole.addLayout(outer, 3)
+        whole.addWidget(Line(vertical=True))
+        self.events = LastEvents()
+        whole.addWidget(self.events, 1)
         self.note = Label("", tone="muted", wrap=True)
         self.note.setContentsMargins(theme().px(16), theme().px(12), theme().px(16), 0)
         outer.addWidget(self.note)
@@ -65,7 +75,10 @@ class OverviewTab(QWidget):
         outer.addWidget(self.charts)
         outer.addStretch(1)
 
-    def show_row(self, row: OverviewRow, points: Sequence[Usage]) -> None:
+    def show_row(
+        self, row: OverviewRow, points: Sequence[Usage], happened: Sequence[Happening] = ()
+    ) -> None:
+        self.events.show_happenings(happened)
         shown = row.kind != "local" and row.up
         self.charts.setVisible(shown)
         self.note.setVisible(not shown or not points)
@@ -92,8 +105,11 @@ class OverviewTab(QWidget):
         used = _of(last.memory, limit) if last else ""
         self.memory.show_values([p.memory for p in points], limit or None, used, span)
         disks = [p.disk for p in points if p.disk is not None]
+        limit = row.disk_limit
         if disks:
-            self.disk.show_values(disks, None, figures.size(disks[-1]), span)
+            self.disk.show_values(disks, limit or None, _of(disks[-1], limit), span)
+        elif row.disk is not None:  # asked rarely: a figure, no line
+            self.disk.show_values([], None, figures.size(row.disk), ("", ""))
         else:
             self.disk.show_values([], None, tr("not told by the engine") if last else "", ("", ""))
         if last is not None and last.processes:

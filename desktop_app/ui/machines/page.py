@@ -66,6 +66,7 @@ class MachinesPage(Live, QWidget):
         vm.loaded.connect(self._loaded)
         vm.changed.connect(self._changed)
         vm.busyChanged.connect(self._refresh_detail)
+        vm.happened.connect(self._refresh_detail)
         vm.progressed.connect(self._progressed)
         vm.removed.connect(lambda _id: self._totals.start())
         self.retranslate()
@@ -275,8 +276,10 @@ class MachinesPage(Live, QWidget):
             return
         workspace = self.vm.service.manager.cached(workspace_id)
         machine = getattr(workspace, "machine", None)
-        self.detail.show_row(row, machine, busy=self.vm.busy(workspace_id))
-        self.detail.overview.show_row(row, self.vm.overview.points(workspace_id))
+        happened = self.vm.service.happenings.of(workspace_id)
+        rescued = next((one for one in happened if one.what == "rescued"), None)
+        self.detail.show_row(row, machine, busy=self.vm.busy(workspace_id), rescued=rescued)
+        self.detail.overview.show_row(row, self.vm.overview.points(workspace_id), happened)
         self.tabs.show_row(row)
 
     def _save(self, spec: object, rebuild: bool) -> None:

@@ -66,5 +66,5 @@ class MachinesStatus(Live, QWidget):
         self.offloaded.set_source(tr("Offloaded {size}", size=figures.size(sum(known))))
         self.offloaded.setVisible(bool(known))
         total = spent(rows)
-        self.cost.set_source(tr("Running cost ~${sum}, estimated", sum=f"{total:.2f}"))
+        self.cost.set_source(tr("Cost in all ~${sum}, estimated", sum=f"{total:.2f}"))
         self.cost.setVisible(total > 0)

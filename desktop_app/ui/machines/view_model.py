@@ -43,6 +43,7 @@ class MachinesViewModel(QObject):
     neighboursFound = Signal(object)  # list[Neighbour]
     removed = Signal(str)
     failed = Signal(object)  # SlipwayError
+    happened = Signal(str)  # workspace id: its last events are others
     rescued = Signal(str, int, object)  # folder, files, bytes
     copied = Signal(str, list)  # path on this computer, what could not be brought
 
@@ -62,6 +63,7 @@ class MachinesViewModel(QObject):
         self._gone: set[str] = set()
         self._soon: Coalescer[OverviewRow] = Coalescer(self, self._put, TELL_MS)
         self._unlisten = self.overview.listen(self._heard)
+        self._unhear = service.happenings.listen(self.happened.emit)
         self._tick = QTimer(self, interval=TICK_MS)
         self._tick.timeout.connect(self.rows.retranslate)
 
@@ -314,6 +316,7 @@ class MachinesViewModel(QObject):
 
     async def close(self) -> None:
         self._unlisten()
+        self._unhear()
         self._tick.stop()
         self._soon.clear()
         await self._tasks.close()

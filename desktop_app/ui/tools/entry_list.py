@@ -70,11 +70,11 @@ class EntryList(Live, QWidget, Generic[Entry]):
     def _build_detail(self, wide: bool) -> QWidget:
         px = theme().px
         detail = QWidget()
-        way = QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
-        inner = QBoxLayout(way, detail)
+        inner = QVBoxLayout(detail)
         inner.setContentsMargins(0, 0, 0, 0)
         inner.setSpacing(0)
-        inner.addWidget(Line(vertical=wide))
+        if not wide:
+            inner.addWidget(Line())
         body = QVBoxLayout()
         body.setContentsMargins(px(16), px(10), px(14), px(12))
         body.setSpacing(px(6))

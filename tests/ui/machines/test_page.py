@@ -117,6 +117,8 @@ def test_a_docker_container_is_started_measured_and_deleted_from_the_page(
         lambda: "of 2.1 GB" in page.detail.overview.memory.figure.text(), timeout=20_000
     )
     qtbot.waitUntil(lambda: page.status.running.text() == "1 machine runs")
+    events = page.detail.overview.events
+    qtbot.waitUntil(lambda: events.rows[0][2].text() == "Started up", timeout=10_000)
     workspace: Any = run(service.workspace(info.id))
     run(workspace.get_backend().write("big.bin", b"x" * 300_000))
     page._wanted("remove")

@@ -102,10 +102,10 @@ def test_a_cost_is_marked_as_estimated_and_nothing_is_made_up(qtbot: Any) -> Non
     assert cost.text(ROWS[2]) == NONE
     import time
 
-    row = replace(
-        ROWS[2], state="ready", price=1.0, started_us=int((time.time() - 1800) * 1_000_000)
-    )
-    assert cost.text(row) == "~$0.50"
+    since = int((time.time() - 1800) * 1_000_000)
+    row = replace(ROWS[2], state="ready", price=1.0, spent=0.25, spent_us=since)
+    assert cost.text(row) == "~$0.75"
+    assert cost.text(replace(row, state="paused", spent_us=0)) == "~$0.25"
     assert "estimated" in cost.tip
 
 

@@ -113,6 +113,10 @@ class DockerWorkspace(ManagedWorkspace):
         if self._made is not None:
             self._made.spec = spec
 
+    async def disk(self) -> int | None:
+        container = await self.container()
+        return await container.written() if await container.find() is not None else None
+
     async def loss(self) -> tuple[int | None, str]:
         return await (await self.container()).written(), self.spec.mount
 

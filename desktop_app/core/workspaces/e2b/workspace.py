@@ -131,6 +131,7 @@ class E2BWorkspace(ManagedWorkspace):
                 int(measured.mem_total),
                 None,
                 int(measured.disk_used),
+                disk_limit=int(measured.disk_total),
             )
             await asyncio.sleep(METRICS_SECONDS)
 

@@ -42,6 +42,7 @@ class Usage:
     disk: int | None = None
     received: int | None = None
     sent: int | None = None
+    disk_limit: int = 0
 
 
 @dataclass(frozen=True, slots=True)

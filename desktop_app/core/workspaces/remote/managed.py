@@ -112,6 +112,12 @@ class ManagedWorkspace(LocalWorkspace):
     async def loss(self) -> tuple[int | None, str]:
         """Bytes that are only in the machine (None: unknown), and the folder whose files stay."""
 
+    async def disk(self) -> int | None:
+        """Bytes that it takes beside its image, asked of the engine; None where ``usage`` tells, or
+        there is no machine. Slow (the engine walks through all files): ask rarely. WorkspaceError.
+        """
+        return None
+
     @abstractmethod
     def usage(self) -> AsyncGenerator[Usage]:
         """Measurements as they come, about one a second, until the machine is down."""
