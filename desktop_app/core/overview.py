@@ -48,6 +48,7 @@ class OverviewRow:
     for none. ``spent`` is what it has cost up to ``spent_us`` (0: it does not run), in US dollars,
     estimated from ``price``, which the person set for an hour.
     ``theirs``: AgentScope made the machine; ``guarded``: and nothing may be changed in it.
+    ``volatile``: its files are in memory and go when it stops.
     ``servers_up`` of ``servers`` MCP servers are connected. Times are microseconds since 1970, 0
     for none.
     """
@@ -82,6 +83,7 @@ class OverviewRow:
     used_us: int = 0
     theirs: bool = False
     guarded: bool = False
+    volatile: bool = False
 
     @property
     def up(self) -> bool:
@@ -379,6 +381,7 @@ def _with_machine(row: OverviewRow, workspace: ManagedWorkspace) -> OverviewRow:
         row,
         theirs=bool(workspace.theirs),
         guarded=workspace.guarded,
+        volatile=machine.volatile,
         engine=engine or row.engine,
         cpus=cpus,
         memory_limit=memory,

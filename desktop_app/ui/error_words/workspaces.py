@@ -60,6 +60,15 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         mark("Open anyway to work in it: what one writes the other may write over."),
         "open_anyway",
     ),
+    "workspace.volatile": (
+        mark("The files here are in memory"),
+        mark(
+            "The working directory of “{machine}” is a tmpfs: everything in it is gone when the "
+            "container stops, sessions, data and skills too."
+        ),
+        mark("Make a rescue copy before it stops, or make a container whose files stay."),
+        "",
+    ),
     "workspace.theirs_gone": (
         mark("AgentScope's machine is not there"),
         mark(

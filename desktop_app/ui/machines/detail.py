@@ -245,6 +245,8 @@ class Detail(QWidget):
             code = "workspace.theirs_gone"
         elif row.guarded and not code:
             code = "workspace.theirs"
+        elif row.volatile and not code:
+            code = "workspace.volatile"
         mark = (row.id if code else "", code)
         if mark == self._notice_for:
             return
@@ -260,6 +262,9 @@ class Detail(QWidget):
             tone = "danger"
             if code == "workspace.theirs":
                 acts, tone = [Act("open_anyway", lambda: tr("Open anyway"))], "info"
+            elif code == "workspace.volatile":
+                acts = [Act("rescue", lambda: tr("Rescue copy"), "life-buoy")]
+                tone = "warning"
             if code in ("e2b.no_key", "e2b.key"):
                 acts = [Act("key", lambda: tr("Enter the key…"), "key-round"), *acts]
             self._notice = NoticeCard(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import Any
 
 from desktop_app.core.errors import WorkspaceError
+from desktop_app.core.tasks import Tasks
 from desktop_app.core.workspaces.remote.bundle import command
 from desktop_app.core.workspaces.remote.line import unreachable
 
@@ -28,10 +30,14 @@ class ExecChannel:
         self._exec = running
         self._stream = stream
         self._errors = b""
+        self._tasks = Tasks(lambda name, error: log.info("%s: %r", name, error))
 
     async def send(self, data: bytes) -> None:
+        """Whoever is cancelled while it waits leaves the waiting to a task: aiohttp keeps a
+        cancelled waiter, and every later write would be cancelled with it."""
+        writing = self._tasks.start(self._stream.write_in(data), name="write to a helper")
         try:
-            await self._stream.write_in(data)
+            await asyncio.shield(writing)
         except Exception as error:
             raise unreachable(str(error)) from error
 
@@ -62,6 +68,7 @@ class ExecChannel:
             raise unreachable(detail or f"exit code {code}")
 
     async def close(self) -> None:
+        await self._tasks.close()
         try:
             await self._stream.close()
         except Exception as error:  # noqa: BLE001 - nothing is left to close

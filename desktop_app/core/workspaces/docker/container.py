@@ -319,7 +319,17 @@ def machine_of(found: dict[str, Any], engine: str) -> Machine:
         host.get("Memory") or 0,
         state.get("ExitCode") if stopped else None,
         bool(state.get("OOMKilled")),
+        volatile=_in_memory(found),
     )
+
+
+def _in_memory(found: dict[str, Any]) -> bool:
+    """Whether the working directory is below a tmpfs: the mount that is nearest above it says."""
+    mounts: list[dict[str, Any]] = found.get("Mounts") or []
+    kinds = {str(one.get("Destination")): str(one.get("Type")) for one in mounts}
+    kinds |= dict.fromkeys(_part(found["HostConfig"], "Tmpfs"), "tmpfs")
+    above = [at for at in kinds if f"{WORKDIR}/".startswith(at.rstrip("/") + "/")]
+    return bool(above) and kinds[max(above, key=len)] == "tmpfs"
 
 
 def _us(text: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
+from pathlib import Path
 from typing import Any
 
 from desktop_app.core.errors import WorkspaceError
@@ -14,14 +15,17 @@ from desktop_app.core.workspaces.remote.managed import (
     Machine,
     ManagedWorkspace,
     Progress,
+    Tally,
     Tell,
     Usage,
 )
+from desktop_app.core.workspaces.remote.tree_tar import Moved
 
 from .channel import open_channel
 from .container import Container
 from .engine import Engine
 from .image import build, is_built, recipe
+from .sending import can_send, send_tree
 from .spec import WORKDIR, DockerSpec
 
 
@@ -134,11 +138,30 @@ class DockerWorkspace(ManagedWorkspace):
     async def _owner(self) -> tuple[int, int]:
         return await (await self.container()).owner()
 
+    async def _send_tree(
+        self, source: Path, folder: str, moved: Moved, digests: bool, tell: Tally | None
+    ) -> None:
+        container = await self.container()
+        found = await container.find()
+        if found is None:
+            raise WorkspaceError("docker.gone", detail=self._name)
+        if self._machine.volatile or not can_send(container.engine):
+            await super()._send_tree(source, folder, moved, digests, tell)
+            return
+        owner = await self._owner()
+        to = (container.engine, str(found["Id"]), folder, source, moved)
+        await send_tree(*to, digests=digests, owner=owner, tell=tell)
+
     async def _send(self, folder: str, tar: AsyncGenerator[bytes]) -> None:
+        if self._machine.volatile:  # the engine looks behind a tmpfs, not into it
+            await super()._send(folder, tar)
+            return
         await (await self.container()).put(folder, tar)
 
     async def _fetch(self, path: str) -> AsyncGenerator[bytes]:
-        async with aclosing((await self.container()).get(path)) as pieces:
+        inside = self._machine.volatile
+        way = super()._fetch(path) if inside else (await self.container()).get(path)
+        async with aclosing(way) as pieces:
             async for piece in pieces:
                 yield piece
 

@@ -25,6 +25,7 @@ class Machine:
     memory: int = 0
     exit_code: int | None = None
     out_of_memory: bool = False
+    volatile: bool = False  # its working directory is in memory: the files go when it stops
     code: str = ""
     params: dict[str, Any] | None = None
 

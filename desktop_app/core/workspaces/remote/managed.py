@@ -174,8 +174,7 @@ class ManagedWorkspace(LocalWorkspace):
         await self._up()
         moved = Moved()
         await self._remote.mkdir(folder)
-        async with aclosing(pack(source, moved, digests=verify, owner=await self._owner())) as tar:
-            await self._send(self._remote.path(folder), counted(tar, moved, tell))
+        await self._send_tree(source, self._remote.path(folder), moved, verify, tell)
         if verify:
             there = await self._remote.digests(f"{self._remote.path(folder)}/{source.name}")
             _compare(moved.digests, there, str(source))
@@ -200,6 +199,12 @@ class ManagedWorkspace(LocalWorkspace):
     async def _owner(self) -> tuple[int, int]:
         """Uid and gid of what is brought in."""
         return 0, 0
+
+    async def _send_tree(
+        self, source: Path, folder: str, moved: Moved, digests: bool, tell: Tally | None
+    ) -> None:
+        async with aclosing(pack(source, moved, digests=digests, owner=await self._owner())) as tar:
+            await self._send(folder, counted(tar, moved, tell))
 
     async def _send(self, folder: str, tar: AsyncGenerator[bytes]) -> None:
         await self._remote.unpack(folder, tar)

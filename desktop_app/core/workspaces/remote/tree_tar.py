@@ -15,6 +15,7 @@ import os
 import queue
 import secrets
 import shutil
+import stat
 import tarfile
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -92,7 +93,7 @@ class _Out(io.RawIOBase):
 class _Hashed(io.RawIOBase):
     """A file that is digested while it is read."""
 
-    def __init__(self, inner: IO[bytes]) -> None:
+    def __init__(self, inner: io.RawIOBase) -> None:
         self._inner = inner
         self.digest = hashlib.sha256()
         self.size = 0
@@ -101,7 +102,7 @@ class _Hashed(io.RawIOBase):
         return True
 
     def read(self, size: int = -1, /) -> bytes:
-        data = self._inner.read(size)
+        data = self._inner.read(size) or b""
         self.digest.update(data)
         self.size += len(data)
         return data
@@ -116,17 +117,12 @@ async def pack(
 
     def work() -> None:
         try:
-            with (
-                io.BufferedWriter(_Out(pipe), PIECE) as out,
-                cast(Any, tarfile.open)(fileobj=out, mode="w|", copybufsize=PIECE) as tar,
-            ):
-                _Adding(tar, source, moved, digests, owner).add(source, source.name)
+            pack_into(_Out(pipe), source, moved, digests=digests, owner=owner)
             pipe.put(None)
         except BrokenPipeError:
             pass
-        except OSError as error:
-            path = str(error.filename or source)
-            pipe.put(WorkspaceError("file.failed", path=path, detail=str(error.strerror)))
+        except WorkspaceError as error:
+            pipe.put(error)
 
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
@@ -140,40 +136,61 @@ async def pack(
         await asyncio.to_thread(thread.join)
 
 
+def pack_into(
+    out: io.RawIOBase, source: Path, moved: Moved, *, digests: bool, owner: tuple[int, int]
+) -> None:
+    """``pack`` into a file that is written in pieces of ``PIECE``; blocking. What it raises for a
+    write goes through, BrokenPipeError too. WorkspaceError ``file.failed``."""
+    try:
+        # The library's own pieces are of 10 KB: cutting what is larger into them costs more than
+        # reading it.
+        opening: Any = cast(Any, tarfile.open)
+        with opening(fileobj=out, mode="w|", bufsize=PIECE, copybufsize=PIECE) as tar:
+            _Adding(tar, str(source), moved, digests, owner).add(str(source), source.name)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        path = str(error.filename or source)
+        raise WorkspaceError("file.failed", path=path, detail=str(error.strerror)) from error
+
+
 @dataclass(slots=True)
 class _Adding:
     tar: tarfile.TarFile
-    top: Path
+    top: str
     moved: Moved
     digests: bool
     owner: tuple[int, int]
 
-    def add(self, path: Path, name: str) -> None:
-        entry: Any = self.tar.gettarinfo(str(path), name)
-        kinds = (tarfile.REGTYPE, tarfile.DIRTYPE, tarfile.SYMTYPE, tarfile.LNKTYPE)
-        if entry is None or entry.type not in kinds:  # None: a socket
-            self.moved.left_out.append(name)
-            return
+    def add(self, path: str, name: str) -> None:
+        """A second name of a file is one more file: the first may be elsewhere. Times are whole
+        seconds, as ``docker cp`` has them: a part of one takes two blocks more for each file."""
+        found = os.lstat(path)
+        entry, kind = tarfile.TarInfo(name), stat.S_IFMT(found.st_mode)
+        entry.mode, entry.mtime = stat.S_IMODE(found.st_mode), int(found.st_mtime)
         entry.uid, entry.gid = self.owner
-        entry.uname = entry.gname = ""
-        if entry.islnk():  # a second name of a file: its bytes once more, it may be elsewhere
-            entry.type, entry.linkname, entry.size = tarfile.REGTYPE, "", path.stat().st_size
-        if entry.isreg():
+        if kind == stat.S_IFREG:
+            entry.size = found.st_size
             self._file(entry, path)
-            return
-        self.tar.addfile(entry)
-        if entry.isdir():
+        elif kind == stat.S_IFLNK:
+            entry.type, entry.linkname = tarfile.SYMTYPE, os.readlink(path)
+            self.tar.addfile(entry)
+        elif kind == stat.S_IFDIR:
+            entry.type = tarfile.DIRTYPE
+            self.tar.addfile(entry)
             for child in sorted(os.listdir(path)):
-                self.add(path / child, f"{name}/{child}")
+                self.add(os.path.join(path, child), f"{name}/{child}")
+        else:
+            self.moved.left_out.append(name)
 
-    def _file(self, entry: tarfile.TarInfo, path: Path) -> None:
-        with path.open("rb") as file:
+    def _file(self, entry: tarfile.TarInfo, path: str) -> None:
+        with open(path, "rb", buffering=0) as file:
             held = _Hashed(file) if self.digests else file
             self.tar.addfile(entry, cast(IO[bytes], held))
         self.moved.files += 1
         self.moved.bytes += entry.size
         if isinstance(held, _Hashed):
-            below = path.relative_to(self.top).as_posix()
+            below = os.path.relpath(path, self.top).replace(os.sep, "/")
             self.moved.digests[below] = (held.size, held.digest.hexdigest())
 
 
