@@ -102,8 +102,17 @@ def _findings(text: str, known: str, last: bool) -> tuple[Finding, ...]:
             continue
         if found and quote == found[-1].quote:
             continue
+        if exact and not decided and _bare(quote, exact):
+            continue
         found.append(Finding("decision" if decided else "fact", redact(quote), quote))
     return tuple(found[:PER_MESSAGE])
+
+
+def _bare(quote: str, exact: Sequence[str]) -> bool:
+    """Whether a line holds its exact words and nothing else: an entry of a listing says nothing."""
+    for word in exact:
+        quote = quote.replace(word, "")
+    return not any(c.isalpha() for c in quote)
 
 
 def shape(text: str) -> str:

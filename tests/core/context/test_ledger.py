@@ -268,6 +268,11 @@ def test_announcing_a_call_is_no_finding() -> None:
     assert [f.text for f in findings("It has 3 faults.", args, last=False)] == ["It has 3 faults."]
 
 
+def test_an_entry_of_a_listing_is_no_finding() -> None:
+    listing = "2 files:\n- `src/a_1.py`\n- **src/b_2.py**\n- src/c_3.py is the newest"
+    assert [f.text for f in findings(listing, [], last=True)] == ["src/c_3.py is the newest"]
+
+
 def test_a_decision_that_replaces_one_closes_it() -> None:
     kept = after(
         "Go.",

@@ -1,0 +1,101 @@
+"""More that users of other programs reported (the project's list of cases, 3c), in whole
+conversations. C2, C4, C5, C7, C8, C10, C11, C14, C19 and C20 are in the files that
+``test_reported_bugs`` names, in ``tests/core/context/test_accounting.py``, ``test_limits.py`` and
+``tests/core/models/test_provider_errors.py``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from desktop_app.core import events as ev
+from desktop_app.core.context.build import kind_of
+from desktop_app.core.context.figures import drift_of
+from desktop_app.core.messages import Usage
+from desktop_app.core.models.scripted import SCRIPTED, Call, Ends, Say, ScriptedModel
+from tests.helpers.context_sessions import check_pairs
+from tests.helpers.sessions import Bench, collect, of
+
+LONG = "A long answer about the harbour and its boats. " * 60
+
+
+async def test_c1_the_gauge_follows_a_provider_that_counts_four_times_as_much(
+    tmp_path: Path,
+) -> None:
+    model = ScriptedModel([[Say("Fine.")]], titles=[[Say("T")]])
+    b = Bench(tmp_path, model)
+    c = await b.open()
+    before = (await c.breakdown()).total
+    counted = Ends(usage=Usage(input_tokens=4 * before, output_tokens=10))
+    b.model = ScriptedModel([[Say("Fine."), counted]], titles=[[Say("T")]])
+    events = await collect(c.send("hi"))
+    told = await c.breakdown()
+    assert told.measured == 4 * before
+    assert told.total == sum(told.parts.values()) >= 4 * before
+    assert of(events, ev.ContextChanged)[-1].breakdown.total >= 4 * before
+    drift = drift_of(told.history)
+    assert drift is not None
+    assert drift.notable
+    assert drift.mean < -0.6  # told as "too low" in the inspector
+    await c.close()
+    await b.close()
+
+
+async def test_c13_a_mark_of_a_compaction_is_never_inside_a_pair(tmp_path: Path) -> None:
+    """Compacted in the middle of a loop of calls, and once more in a later one."""
+    for n in range(12):
+        (tmp_path / f"part{n}.txt").write_text(f"part {n}\n" + "some words of it\n" * 200)
+    loop = [[Say(f"Part {n}."), Call("Read", {"file_path": f"part{n}.txt"})] for n in range(12)]
+    model = ScriptedModel(
+        [*loop, [Say("All read.")], *loop, [Say("Again.")]],
+        titles=[[Say("T")]],
+        summaries=[[Say("# Done\nread")]] * 20,
+        info=replace(SCRIPTED, window=16_384, max_output=2_048),
+    )
+    b = Bench(tmp_path, model)
+    c = await b.open()
+    for words in ("Read all parts.", "And once more."):
+        events = await collect(c.send(words))
+        assert of(events, ev.RunFinished)[-1].reason == "completed"
+        assert of(events, ev.CompactionFinished)
+    assert len(await c.compactions()) >= 2
+    for request in (r for r in model.requests if r.purpose == "reply"):
+        check_pairs(list(request.messages))
+        for place, message in enumerate(request.messages[:-1]):
+            if message.tool_calls():
+                assert request.messages[place + 1].tool_results()
+            if kind_of(message) in ("pinned", "summary"):
+                assert not request.messages[place + 1].tool_results()
+    await c.close()
+    await b.close()
+
+
+async def test_c16_c17_title_mode_and_tools_come_through_a_compaction(tmp_path: Path) -> None:
+    model = ScriptedModel(
+        [[Say(LONG)] for _ in range(8)],
+        titles=[[Say("T")]],
+        summaries=[[Say("# Done\ntalked")]],
+        forever=True,
+    )
+    b = Bench(tmp_path, model)
+    c = await b.open()
+    for n in range(8):
+        await collect(c.send(f"Tell me more ({n})."))
+    await c.set_title("My own title")
+    await c.set_mode("explore")
+    await c.set_tool("Grep", False)
+    await collect(c.send("And now?"))
+    tools = [t.name for t in model.requests[-1].tools]
+    assert "Grep" not in tools
+    assert "Read" in tools
+    assert of(await collect(c.compact()), ev.CompactionFinished)
+    assert (c.title, c.permissions.mode) == ("My own title", "explore")
+    await collect(c.send("And after it?"))
+    assert [t.name for t in model.requests[-1].tools] == tools
+    assert model.requests[-1].tools == model.requests[-3].tools  # the notes' call lies between
+    await c.close()
+    c = await b.open()
+    assert (c.title, c.permissions.mode) == ("My own title", "explore")
+    await c.close()
+    await b.close()
