@@ -13,13 +13,43 @@ from collections import deque
 from collections.abc import Callable
 from functools import partial
 from queue import SimpleQueue
-from typing import ParamSpec, TypeVar, cast
+from typing import Generic, ParamSpec, TypeVar, cast
 
 logger = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 T = TypeVar("T")
-Job = Callable[[], object]
+Tell = Callable[[], object]
+Job = Callable[[], Tell | None]  # carries a call out, and gives what tells of it
+
+
+class Begun(Generic[T]):
+    """A call under way that nobody may ever ask for: the loop is not woken when it is done, unless
+    somebody waits by then."""
+
+    def __init__(self, do: Callable[[], T], loop: asyncio.AbstractEventLoop) -> None:
+        self._do = do
+        self._loop = loop
+        self._outcome: tuple[T, BaseException | None] | None = None
+        self._waiter: asyncio.Future[None] | None = None
+
+    async def result(self) -> T:
+        """What it gave or raised."""
+        if self._outcome is None:
+            # The thread looks for the waiter after it has put its outcome down.
+            waiter = self._waiter = self._loop.create_future()
+            if self._outcome is None:
+                await waiter
+        value, failed = cast("tuple[T, BaseException | None]", self._outcome)
+        if failed is not None:
+            raise failed
+        return value
+
+    def carry_out(self) -> Tell | None:
+        value, failed = _tried(self._do)
+        self._outcome = value, failed
+        waiter = self._waiter
+        return partial(_tell, self._loop, waiter, None, None) if waiter is not None else None
 
 
 class Crew:
@@ -42,6 +72,12 @@ class Crew:
         answer: asyncio.Future[T] = loop.create_future()
         self._put(partial(_answer, partial(do, *args, **kwargs), loop, answer, self._lazy))
         return await answer
+
+    def begin(self, do: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Begun[T]:
+        """Start ``do`` for a caller who has something else to wait for first."""
+        begun = Begun(partial(do, *args, **kwargs), asyncio.get_running_loop())
+        self._put(begun.carry_out)
+        return begun
 
     def soon(self, do: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:
         """Carry out ``do`` after what was asked before; nobody waits for it."""
@@ -75,29 +111,42 @@ class Crew:
 def _work(jobs: SimpleQueue[Job | None], idle: deque[None]) -> None:
     """A thread's life. It was started for the job that is coming."""
     while (job := jobs.get()) is not None:
-        job()
-        del job  # its caller's objects are not held while there is nothing to do
-        idle.append(None)
+        tell = job()
+        idle.append(None)  # before the answer: who asks again at once finds this thread free
+        if tell is not None:
+            tell()
+        del job, tell  # a caller's objects are not held while there is nothing to do
 
 
 def _answer(
     do: Callable[[], T], loop: asyncio.AbstractEventLoop, answer: asyncio.Future[T], lazy: bool
-) -> None:
+) -> Tell | None:
     if lazy and answer.cancelled():
-        return
-    value, failed = None, None
+        return None
+    return partial(_tell, loop, answer, *_tried(do))
+
+
+def _tried(do: Callable[[], T]) -> tuple[T, BaseException | None]:
     try:
-        value = do()
+        return do(), None
     except BaseException as error:  # noqa: BLE001 - handed to who waits
-        failed = error
+        return cast(T, None), error
+
+
+def _tell(
+    loop: asyncio.AbstractEventLoop,
+    answer: asyncio.Future[T],
+    value: T,
+    failed: BaseException | None,
+) -> None:
     try:
-        loop.call_soon_threadsafe(_settle, answer, cast(T, value), failed)
+        loop.call_soon_threadsafe(_settle, answer, value, failed)
     except RuntimeError:
         pass  # the loop was closed while this was carried out
 
 
 def _settle(answer: asyncio.Future[T], value: T, failed: BaseException | None) -> None:
-    if answer.cancelled():
+    if answer.done():  # cancelled
         return
     if failed is not None:
         answer.set_exception(failed)

@@ -66,8 +66,6 @@ async def test_no_more_threads_than_are_needed_nor_than_are_allowed() -> None:
     crew, gate = Crew("many", 3), threading.Event()
     for _ in range(5):
         await crew.call(time.sleep, 0)
-        # The thread is idle a moment after its answer.
-        await until(lambda: len(crew._idle) == 1)  # pyright: ignore[reportPrivateUsage]
     assert alive("many") == 1
     async with asyncio.TaskGroup() as group:
         for _ in range(6):
@@ -89,3 +87,34 @@ async def test_threads_end_with_their_owner_and_a_stopped_crew_takes_nothing() -
     crew.stop()
     with pytest.raises(RuntimeError):
         await crew.call(time.sleep, 0)
+
+
+async def test_a_call_that_was_begun_is_asked_for_before_after_or_never() -> None:
+    crew, gate = Crew("begun"), threading.Event()
+    slow = crew.begin(gate.wait, LONG)
+    never, soon = crew.begin(int, "9"), crew.begin(int, "7")
+    async with asyncio.TaskGroup() as group:
+        waiting = group.create_task(slow.result())
+        await asyncio.sleep(0)
+        gate.set()
+        assert await waiting is True
+    await crew.call(int)
+    assert await soon.result() == 7
+    assert await soon.result() == 7  # as often as one likes
+    bad = crew.begin(int, "no number")
+    with pytest.raises(ValueError, match="no number"):
+        await bad.result()
+    del never
+    crew.stop()
+
+
+async def test_who_stops_waiting_for_a_begun_call_may_ask_again() -> None:
+    crew, gate = Crew("asked-again"), threading.Event()
+    begun = crew.begin(gate.wait, LONG)
+    async with asyncio.TaskGroup() as group:
+        waiting = group.create_task(begun.result())
+        await asyncio.sleep(0)
+        waiting.cancel()
+    gate.set()
+    assert await begun.result() is True
+    crew.stop()

@@ -59,6 +59,11 @@ class Permissions:
     def mode(self) -> str:
         return self.context.mode
 
+    def rules_on(self, name: str) -> bool:
+        """Whether a rule could refuse a call of the tool ``name``, or ask for it."""
+        tables = (self.context.deny_rules, self.context.ask_rules)
+        return any(table.get(key) for table in tables for key in (name, "*"))
+
     # -- deciding ------------------------------------------------------------------------------
 
     def decide(

@@ -77,6 +77,7 @@ class Turn:
         absorbed, made durable, and reported as ``interrupted``."""
         self.emit(ev.RunStarted(self.reply_id, resumed))
         self.p.engine.stand_in = None
+        self.p.toolbox.forget()
         try:
             await self._loop()
         except asyncio.CancelledError:
@@ -95,7 +96,9 @@ class Turn:
     async def _loop(self) -> None:
         while True:
             if self.p.log.now.calls():
-                if not await self._act():
+                more = await self._act()
+                self.p.toolbox.forget()
+                if not more:
                     return
                 continue
             now = self.p.log.now
@@ -123,6 +126,8 @@ class Turn:
         self._assembly = None  # whole: kept even where it cannot be saved now
         counted = self.p.engine.observe(assembly.usage)
         record = self._assistant(assembly, blocks, seconds, assembly.reason, counted)
+        calls = [b for b in blocks if isinstance(b, ToolCallBlock)]
+        self.p.toolbox.look_ahead(calls, self.p.permissions())
         await self.p.log.append(record, keep=True)
         self.emit(ev.ModelCallFinished(self.reply_id, assembly.usage, seconds, assembly.reason))
         for ready in assembly.ready():
@@ -130,7 +135,7 @@ class Turn:
         if counted is not None:
             await self.p.room.counted(counted.call)
         await self._show_context(soon=True)
-        return any(isinstance(b, ToolCallBlock) for b in blocks)
+        return bool(calls)
 
     async def _call(self, iteration: int) -> tuple[float, Assembly]:
         """An answer that is whole, and when its call began. What fails before anything was shown

@@ -11,11 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeGuard, cast
 
+from desktop_app.core.crew import Begun
 from desktop_app.core.errors import SlipwayError, ToolFailure
 from desktop_app.core.events import Approval, Effect
 from desktop_app.core.messages import ToolCallBlock
 from desktop_app.core.tools.base import ExternalTool, Tool, ToolContext, ToolOutcome, Verdict
 from desktop_app.core.tools.plain import PlainTool
+from desktop_app.core.workspaces.backend import Looked
 
 from .assembly import parse_arguments
 from .finding import op_of
@@ -72,6 +74,7 @@ class Toolbox:
     def __init__(self, groups: ToolGroups, context: MakeContext) -> None:
         self.groups = groups
         self._context = context
+        self._begun: dict[str, Begun[Looked | None]] = {}  # by operation
 
     @property
     def tools(self) -> dict[str, AnyTool]:
@@ -81,6 +84,29 @@ class Toolbox:
     def effect(self, name: str, args: dict[str, Any] | None) -> Effect:
         tool = self.tools.get(name)
         return effect_of(tool, args) if internal(tool) and args is not None else "read"
+
+    def look_ahead(self, calls: Sequence[ToolCallBlock], permissions: Permissions) -> None:
+        """Begin what calls that only read will wait for, while something else is waited for: those
+        before the first that does more, and only where no rule could object."""
+        self._begun.clear()
+        for call in calls:
+            tool, args = self.tools.get(call.name), parse_arguments(call.input)
+            if args is None or not isinstance(tool, PlainTool) or effect_of(tool, args) != "read":
+                return
+            if not permissions.rules_on(call.name):
+                op_id = op_of(call)
+                begun = tool.ahead(args, self._context(op_id))
+                if begun is not None:
+                    self._begun[op_id] = begun
+
+    def forget(self) -> None:
+        """What was looked at ahead may have changed since."""
+        self._begun.clear()
+
+    def _with_ahead(self, op_id: str) -> ToolContext:
+        context = self._context(op_id)
+        context.ahead = self._begun.get(op_id)
+        return context
 
     async def plan(
         self, call: ToolCallBlock, permissions: Permissions, *, approved: bool = False
@@ -109,7 +135,7 @@ class Toolbox:
                 return self._answered(call, args, self._failure(error))
             return Planned(call, op_id, args, "external", "read")
         try:
-            verdict = await tool.check(args, self._context(op_id))
+            verdict = await tool.check(args, self._with_ahead(op_id))
         except ToolFailure as error:
             return self._answered(call, args, self._failure(error))
         except SlipwayError as error:
@@ -189,8 +215,10 @@ class Toolbox:
         if not internal(tool):
             text = f"The tool {planned.call.name} is gone: its server ended."
             return failed(text, "tool.unknown", name=planned.call.name), 0.0
+        if planned.effect != "read":
+            self.forget()
         try:
-            outcome = await tool.run(planned.args, self._context(planned.op_id))
+            outcome = await tool.run(planned.args, self._with_ahead(planned.op_id))
         except ToolFailure as error:
             outcome = self._failure(error)
         except SlipwayError as error:

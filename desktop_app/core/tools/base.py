@@ -6,10 +6,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from desktop_app.core.crew import Begun
 from desktop_app.core.events import Effect
 from desktop_app.core.messages import DataBlock, ToolResultState
 from desktop_app.core.state import Task
-from desktop_app.core.workspaces.backend import Backend
+from desktop_app.core.workspaces.backend import Backend, Looked
 
 from .background import Commands
 
@@ -45,6 +46,7 @@ class ToolContext:
     skills: Any = None  # core.skills.SkillSet of this agent
     images: bool = False  # whether the model takes images
     commands: Commands | None = None  # those of the session that run in the background
+    ahead: Begun[Looked | None] | None = None  # the call's file, being looked at already
 
 
 @dataclass(slots=True)

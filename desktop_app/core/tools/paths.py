@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Literal
 
+from desktop_app.core.crew import Begun
 from desktop_app.core.errors import ToolFailure
 from desktop_app.core.workspaces.backend import Looked
 
@@ -111,6 +112,8 @@ def within(base: str, path: str) -> bool:
 
 async def resolve(ctx: ToolContext, given: str) -> Resolved:
     """Where ``given`` leads, links resolved as far as the path exists."""
+    if (found := await _ahead(ctx)) is not None:
+        return _placed(given, found.info.path, found.beside)
     backend = ctx.backend
     path = absolute(backend.cwd, given, windows=backend.os_name == "nt")
     real, *bases = await backend.realpaths([path, *_bases(ctx)])
@@ -120,10 +123,32 @@ async def resolve(ctx: ToolContext, given: str) -> Resolved:
 async def look(ctx: ToolContext, given: str, *, head: int) -> tuple[Resolved, Looked]:
     """Where ``given`` leads, and the file there, in one go: whole as far as tools take files
     whole, else its first ``head`` bytes."""
+    if (found := await _ahead(ctx)) is not None:
+        return _placed(given, found.info.path, found.beside), found
     backend = ctx.backend
     path = absolute(backend.cwd, given, windows=backend.os_name == "nt")
     found = await backend.look(path, whole=ctx.max_read_bytes, head=head, beside=_bases(ctx))
     return _placed(given, found.info.path, found.beside), found
+
+
+async def _ahead(ctx: ToolContext) -> Looked | None:
+    return await ctx.ahead.result() if ctx.ahead is not None else None
+
+
+def ahead(ctx: ToolContext, given: str, *, whole: int) -> Begun[Looked | None] | None:
+    """Begin to look at a small file that reading needs no question for, by its name alone: inside
+    the working directory and no secret. Where a link leads elsewhere it is not opened, and comes
+    to nothing. None where the backend has no such way, or the name says too little."""
+    begin: Any = getattr(ctx.backend, "look_ahead", None)
+    if begin is None or ctx.backend.os_name == "nt":
+        return None
+    try:
+        path = absolute(ctx.backend.cwd, given)
+    except ToolFailure:
+        return None
+    if not within(ctx.backend.cwd, path) or secret(posixpath.relpath(path, ctx.backend.cwd)):
+        return None
+    return begin(path, whole=whole, beside=_bases(ctx))
 
 
 def _bases(ctx: ToolContext) -> list[str]:

@@ -8,6 +8,7 @@ import posixpath
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
+from desktop_app.core.crew import Begun
 from desktop_app.core.errors import ToolFailure, WorkspaceError
 from desktop_app.core.messages import Base64Source, DataBlock
 from desktop_app.core.workspaces.backend import FileInfo, Looked
@@ -66,6 +67,10 @@ class Read(PlainTool):
         },
         required=["file_path"],
     )
+
+    def ahead(self, args: dict[str, Any], ctx: ToolContext) -> Begun[Looked | None] | None:
+        given = args.get("file_path")
+        return paths.ahead(ctx, given, whole=AT_ONCE) if isinstance(given, str) else None
 
     async def look(self, args: dict[str, Any], ctx: ToolContext) -> Verdict:
         return paths.verdict(self.name, await paths.resolve(ctx, args["file_path"]), "read")

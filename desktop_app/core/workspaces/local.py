@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Se
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar
 
-from desktop_app.core.crew import Crew
+from desktop_app.core.crew import Begun, Crew
 from desktop_app.core.errors import WorkspaceError
 
 from . import local_files as files
@@ -144,10 +144,13 @@ class LocalBackend:
 
     async def _do(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """``work`` on the pool."""
+        return await self._crew().call(work, *args, **kwargs)
+
+    def _crew(self) -> Crew:
         self._check_open()
         if self._pool is None:
             self._pool = Crew("slipway-files", self._workers, lazy=True)
-        return await self._pool.call(work, *args, **kwargs)
+        return self._pool
 
     async def stat(self, path: str, *, follow: bool = True) -> FileInfo:
         return await self._do(files.stat, self._path(path), follow)
@@ -228,6 +231,11 @@ class LocalBackend:
     async def look(self, path: str, *, whole: int, head: int, beside: Sequence[str] = ()) -> Looked:
         others = [self._path(other) for other in beside]
         return await self._do(files.look, self._path(path), whole, head, others)
+
+    def look_ahead(self, path: str, *, whole: int, beside: Sequence[str]) -> Begun[Looked | None]:
+        """Begin ``look_plain``, for a caller who waits for something else first."""
+        others = [self._path(other) for other in beside]
+        return self._crew().begin(files.look_plain, self._path(path), whole, others)
 
 
 if TYPE_CHECKING:

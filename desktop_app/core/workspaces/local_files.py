@@ -304,6 +304,24 @@ def _real_below(base: str, real: str, path: str) -> str:
 
 def look(path: str, whole: int, head: int, beside: list[str]) -> Looked:
     real, *others = realpaths([path, *beside])
+    return _look(path, real, others, whole, head)
+
+
+def look_plain(path: str, whole: int, beside: list[str]) -> Looked | None:
+    """``look`` at a file that no link leads to from the first of ``beside``, which it is below, and
+    that is no larger than ``whole``. Else None, also for what ``look`` refuses: nothing is opened
+    where a link leads elsewhere."""
+    try:
+        real, *others = realpaths([path, *beside])
+        if real != others[0] + path[len(beside[0]) :]:
+            return None
+        found = _look(path, real, others, whole, 0)
+    except WorkspaceError:
+        return None
+    return found if found.whole else None
+
+
+def _look(path: str, real: str, others: list[str], whole: int, head: int) -> Looked:
     with os_errors(path):
         fd = open_regular(real)
         with open(fd, "rb", buffering=0) as file:

@@ -202,6 +202,7 @@ async def test_a_read_that_is_stopped_is_told_as_stopped(tmp_path: Path) -> None
         reading.set()
         await never.wait()
 
+    backend.look_ahead = None  # as backends elsewhere
     backend.look = look  # a disk that does not answer
     run = asyncio.ensure_future(collect(c.send("go")))
     await reading.wait()
