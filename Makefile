@@ -65,12 +65,12 @@ run: $(RUN)
 	  exec $(PY) -m desktop_app $(ARGS); \
 	else \
 	  echo "· there is no display here: running the tour on a virtual one, pictures go to build/tour"; \
-	  packaging/system.sh display && exec $(PY) -m desktop_app tour --out build/tour; \
+	  packaging/system.sh display && exec $(PY) -m tests.helpers.whole_tour --out build/tour; \
 	fi
 
 tour: $(RUN)
 	@packaging/system.sh window && packaging/system.sh display
-	$(PY) -m desktop_app tour --out build/tour $(ARGS)
+	$(PY) -m tests.helpers.whole_tour --out build/tour $(ARGS)
 
 test: $(DEV)
 	@packaging/system.sh window && packaging/system.sh display

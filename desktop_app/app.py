@@ -135,6 +135,7 @@ class Program:
         self._settle.start()
         self._warm = QTimer(self.window, singleShot=True, interval=WARM_MS)
         self._warm.timeout.connect(self.service.warm_models)
+        self._warm.timeout.connect(self.window.dialogs.warm)
         self._warm.start()
         self._idle = QTimer(self.window)
         self._idle.setInterval(IDLE_MS)

@@ -19,6 +19,7 @@ from .mcp.manager import McpManager
 from .mcp.runner import Runner
 from .mcp.spec import ServerSpec
 from .neighbours import Neighbour, known_theirs, neighbours
+from .places import RESCUED
 from .sessions.appdb import WorkspaceRow
 from .sessions.base import SessionKey
 from .shelf import Shelf
@@ -36,10 +37,12 @@ Verb = Literal["start", "pause", "stop", "rebuild", "remove"]
 @dataclass(frozen=True, slots=True)
 class Loss:
     """What removing or rebuilding a machine would take away for ever. ``bytes`` is what was written
-    in it, None when the engine does not say; ``kept`` is the folder whose files stay."""
+    in it, None when the engine does not say; ``kept`` is the folder whose files stay, ``rescued``
+    the newest rescue copy."""
 
     bytes: int | None
     kept: str = ""
+    rescued: str = ""
 
     @property
     def nothing(self) -> bool:
@@ -160,12 +163,26 @@ class Machines:
         if (await workspace.remote.stat_many([root]))[0] is None:
             raise WorkspaceError("workspace.nothing_kept", name=workspace.info.name)
         stamp = datetime.now().strftime("%Y-%m-%d %H.%M.%S")
-        folder = self._shelf.paths.data / "rescued" / safe_name(workspace_id) / stamp
+        folder = self._copies(workspace_id) / stamp
         await asyncio.to_thread(folder.parent.mkdir, parents=True, exist_ok=True)
         moved = await workspace.download(root, folder, tell=tell)
         counted = {"files": moved.files, "bytes": moved.bytes}
         self._shelf.happenings.add(workspace_id, "rescued", **counted)
         return folder, moved
+
+    def _copies(self, workspace_id: str) -> Path:
+        return self._shelf.paths.data / RESCUED / safe_name(workspace_id)
+
+    async def rescued(self, workspace_id: str) -> str:
+        """The folder of a workspace's newest rescue copy; empty when there is none."""
+
+        def newest() -> str:
+            folder = self._copies(workspace_id)
+            return (
+                max((str(one) for one in folder.iterdir()), default="") if folder.exists() else ""
+            )
+
+        return await asyncio.to_thread(newest)
 
     def gateway(self, workspace: ManagedWorkspace) -> GatewayMachine:
         """The gateway of a workspace's machine; started by the first server that needs it."""
@@ -194,4 +211,5 @@ class Machines:
         """What ``remove`` and ``rebuild`` would take away. Sessions and their history are in the
         program's own folder and stay in any case."""
         workspace = await self._needed(workspace_id)
-        return Loss(*await workspace.loss())
+        size, kept = await workspace.loss()
+        return Loss(size, kept, await self.rescued(workspace_id))

@@ -28,6 +28,8 @@ from .workspaces.e2b.workspace import E2BWorkspace
 from .workspaces.in_use import who_uses
 from .workspaces.local_workspace import LocalWorkspace
 
+RESCUED = "rescued"  # the folder of rescue copies, in the data folder
+
 
 class Places:
     """Makes workspaces. ``tools`` gives the tool objects of one."""
@@ -72,7 +74,10 @@ class Places:
         match row.backend:
             case "local":
                 folder = row.folder or str(self._paths.data / "workspaces" / row.id)
-                return LocalWorkspace(folder, tools=self._tools, in_use=who_uses, **common)
+                # A rescue copy is ours alone, however fresh.
+                ours = Path(folder).is_relative_to(self._paths.data / RESCUED)
+                in_use = None if ours else who_uses
+                return LocalWorkspace(folder, tools=self._tools, in_use=in_use, **common)
             case "docker":
                 spec = DockerSpec.of(part(row.config, "docker"), await self.environment(row.id))
                 return DockerWorkspace(spec, self.engines.engine, tools=self._tools, **common)

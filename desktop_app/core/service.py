@@ -485,8 +485,10 @@ def _load_lazily() -> None:
     """What the first session needs and the first window does not: importing and preparing it
     takes tens of milliseconds, so it happens beside the loop."""
     from .messages import Msg
+    from .models import guide
     from .state import AgentState
 
+    assert guide.GuideModel  # hundreds of patterns
     tools()
     state = AgentState(context=[Msg.user("")])
     AgentState.model_validate_json(state.to_json())

@@ -1,7 +1,8 @@
 """``slipway tour --out DIR``: runs the tour's parts as processes and judges the outcome.
 
-The first part ends by being killed in the middle of an answer (SIGKILL, by this process); the
-second starts on what that left. Exit code 0 only when every step happened.
+A part whose engine or account is not there is left out and says why. The first part ends by being
+killed in the middle of an answer (SIGKILL, by this process); the second starts on what that left.
+Exit code 0 only when every step happened.
 """
 
 from __future__ import annotations
@@ -19,21 +20,18 @@ from pathlib import Path
 from typing import Any
 
 from desktop_app.core.resources import path as resource
+from desktop_app.core.workspaces.docker.spec import BASE_IMAGE
 
+from . import needs
 from .display import Display
-from .plan import FIRST, SECOND, STEPS
+from .plan import FIRST, MAIN, NAMES, PARTS, PARTS_OF, PLANS
 
 PART_SECONDS = 240
 
 
 def run(args: Sequence[str]) -> int:
     """The commands ``tour`` and ``shots``; returns the exit code."""
-    parser = argparse.ArgumentParser(prog=f"slipway {args[0]}")
-    where = "the folder for pictures, workspace and report"
-    parser.add_argument("--out", required=True, type=Path, help=where)
-    parser.add_argument("--documents", type=Path, help="a folder to work on a copy of")
-    parser.add_argument("--part", choices=(FIRST, SECOND, "shots"), help=argparse.SUPPRESS)
-    options = parser.parse_args(list(args[1:]))
+    options = _options(args)
     out: Path = options.out.absolute()
     if options.part:
         from .script import play
@@ -41,38 +39,64 @@ def run(args: Sequence[str]) -> int:
         return play(options.part, out)
     if args[0] == "shots":
         return _shots(out)
-    return _tour(out, options.documents)
+    return _tour(out, options)
 
 
-def _tour(out: Path, documents: Path | None) -> int:
+def _options(args: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog=f"slipway {args[0]}")
+    where = "the folder for pictures, workspace and report"
+    parser.add_argument("--out", required=True, type=Path, help=where)
+    if args[0] == "tour":
+        parser.add_argument("--documents", type=Path, help="a folder to work on a copy of")
+        parser.add_argument("--only", choices=list(PLANS), help="this part alone")
+        image = f"the base image of the container (without it: {BASE_IMAGE})"
+        parser.add_argument("--image", default="", help=image)
+        e2b = "where E2B is; its key is taken from E2B_API_KEY (without it: no sandbox is made)"
+        parser.add_argument("--e2b", default="", metavar="URL", help=e2b)
+    parser.add_argument("--part", choices=(*PARTS, "shots"), help=argparse.SUPPRESS)
+    return parser.parse_args(list(args[1:]))
+
+
+def _tour(out: Path, options: argparse.Namespace) -> int:
     started = time.monotonic()
-    source = documents or resource("demo", "field-sales")
+    source = options.documents or resource("demo", "field-sales")
     if not source.is_dir():
         print(f"slipway tour: {source} is not a folder", file=sys.stderr)
         return 2
+    wanted = [options.only] if options.only else list(PLANS)
+    left_out = needs.left_out(wanted, options.image, options.e2b)
+    plans = [name for name in wanted if name not in left_out]
     _fresh(out)
     shutil.copytree(source, out / "field-sales")
+    codes: dict[str, int] = {}
     with Display() as display:
         print(f"tour: the window opens on {display.words}")
-        first = _part(FIRST, out, display.environment)
-        killed = first == -signal.SIGKILL
-        print(
-            "tour: the program was killed in the middle of an answer"
-            if killed
-            else f"tour: the first part ended with code {first}"
-        )
-        second = _part(SECOND, out, display.environment)
-    report = _report(out, killed=killed, seconds=time.monotonic() - started)
-    missing = [name for name in STEPS if name not in report["steps"]]
-    for name in STEPS:
-        print(f"  {'done   ' if name in report['steps'] else 'MISSING'}  {STEPS[name]}")
+        for part in [part for name in plans for part in PARTS_OF[name]]:
+            codes[part] = _part(part, out, {**display.environment, **needs.environment(options)})
+            if part == FIRST:
+                killed = codes[part] == -signal.SIGKILL
+                how = "was killed in the middle of an answer" if killed else "ended too early"
+                print(f"tour: the program {how}")
+    report = _report(out, codes, left_out, time.monotonic() - started)
+    return _say(report, plans, codes, out)
+
+
+def _say(report: dict[str, Any], plans: list[str], codes: dict[str, int], out: Path) -> int:
+    """What happened, in lines; the exit code."""
+    steps = {name: words for plan in plans for name, words in PLANS[plan].items()}
+    missing = [name for name in steps if name not in report["steps"]]
+    for name in steps:
+        print(f"  {'done   ' if name in report['steps'] else 'MISSING'}  {steps[name]}")
+    for name, why in report["left_out"].items():
+        print(f"  left out: the part in {NAMES[name]}: {why}")
+    compacted = f"{report['tokens_before']} to {report['tokens_after']} tokens by compaction, "
     print(
-        f"tour: {len(report['steps'])} of {len(STEPS)} steps, {report['tool_calls']} tool calls, "
-        f"{report['tokens_before']} to {report['tokens_after']} tokens by compaction, "
-        f"{report['files_offloaded']} files offloaded, longest callback "
-        f"{report['longest_callback_ms']} ms, {report['seconds']} s. See {out}"
+        f"tour: {len(steps) - len(missing)} of {len(steps)} steps, {report['tool_calls']} tool "
+        f"calls, {compacted if MAIN in plans else ''}{report['files_offloaded']} files offloaded, "
+        f"longest callback {report['longest_callback_ms']} ms, {report['seconds']} s. See {out}"
     )
-    return 0 if not missing and second == 0 else 1
+    ended = all(code == 0 for part, code in codes.items() if part != FIRST)
+    return 0 if not missing and ended else 1
 
 
 def _fresh(out: Path) -> None:
@@ -96,16 +120,18 @@ def _part(name: str, out: Path, environment: dict[str, str]) -> int:
         return 1
 
 
-def _report(out: Path, *, killed: bool, seconds: float) -> dict[str, Any]:
+def _report(
+    out: Path, codes: dict[str, int], left_out: dict[str, str], seconds: float
+) -> dict[str, Any]:
     """Fold the parts' notes into ``report.json``."""
     notes: list[dict[str, Any]] = []
-    for name in (FIRST, SECOND):
+    for name in codes:
         file = out / f"part-{name}.jsonl"
         if file.exists():
             notes += [json.loads(line) for line in file.read_text("utf-8").splitlines()]
             file.unlink()
     steps = [n["step"] for n in notes if "step" in n]
-    if killed:
+    if codes.get(FIRST) == -signal.SIGKILL:
         steps.append("killed")
     facts: dict[str, Any] = {}
     for note in notes:
@@ -125,6 +151,7 @@ def _report(out: Path, *, killed: bool, seconds: float) -> dict[str, Any]:
     )
     report = {
         "steps": list(dict.fromkeys(steps)),
+        "left_out": left_out,
         "tool_calls": facts.get("tool_calls", 0),
         "tokens_before": facts.get("tokens_before", 0),
         "tokens_after": facts.get("tokens_after", 0),

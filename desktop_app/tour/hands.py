@@ -7,11 +7,11 @@ import json
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QWidget
 
 from desktop_app.core import events as ev
 from desktop_app.core.loopwatch import LoopWatch
@@ -20,6 +20,7 @@ from desktop_app.ui.theme import theme
 from desktop_app.ui.window import MainWindow
 
 PATIENCE = 60.0  # seconds for one step
+W = TypeVar("W", bound=QWidget)
 
 
 class TourError(Exception):
@@ -35,6 +36,7 @@ class Hands:
         self.out = out
         self._notes = out / f"part-{part}.jsonl"
         self._unlisten: Callable[[], None] | None = None
+        self._began = time.monotonic()
         self.heard: list[ev.Event] = []
         self.on_event: Callable[[ev.Event], None] = lambda _event: None
 
@@ -50,7 +52,7 @@ class Hands:
         """A step happened: note it and keep a picture of it (or of a dialog), light and dark."""
         await self.picture(picture, of)
         self.note(step=name)
-        print(f"tour: {name}", flush=True)
+        print(f"tour: {name} ({time.monotonic() - self._began:.1f} s)", flush=True)
 
     async def picture(self, name: str, of: QWidget | None = None) -> None:
         self.watch.stop()  # grabbing a whole window is the tour's work, not the program's
@@ -62,6 +64,7 @@ class Hands:
         theme().set_scheme(shown)
         await self.settle()
         self.watch.start()
+        await asyncio.sleep(0)  # what comes next is counted from its beginning
 
     async def settle(self) -> None:
         """Let layouts, batches and repaints finish."""
@@ -101,6 +104,32 @@ class Hands:
             self.press(edit, Qt.Key.Key_unknown, char)
             if at % 12 == 0:
                 await asyncio.sleep(0)
+
+    def write(self, field: QWidget, text: str) -> None:
+        """Write into a field of a dialog, key by key, in place of what it has."""
+        field.setFocus()
+        if isinstance(field, QLineEdit):
+            field.selectAll()
+        for char in text:
+            self.press(field, Qt.Key.Key_unknown, char)
+
+    async def click(self, button: QAbstractButton) -> None:
+        """Press a button that can be seen and pressed."""
+        await self.until(lambda: button.isVisible() and button.isEnabled(), button.text())
+        button.click()
+
+    async def top(self, kind: type[W]) -> W:
+        """The dialog of this kind, once it is shown."""
+        found: list[W] = []
+
+        def shown() -> bool:
+            found[:] = [
+                one for one in self.window.findChildren(kind) if one.isVisible() and one.isWindow()
+            ]
+            return bool(found)
+
+        await self.until(shown, kind.__name__)
+        return found[0]
 
     async def ask(self, text: str) -> None:
         """Write a message, press Enter, wait until the turn has begun."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-FIRST, SECOND = "first", "second"
+FIRST, SECOND, DOCKER, E2B = "first", "second", "docker", "e2b"
+MAIN = "main"  # the first and the second part: one story with a kill in its middle
 
 STEPS: dict[str, str] = {
     "welcome": "the first start shows what can be done",
@@ -24,3 +25,38 @@ STEPS: dict[str, str] = {
     "continued": "and goes on where it was",
     "closed": "it closes in order",
 }
+
+IN_DOCKER: dict[str, str] = {
+    "docker-new": "a new workspace in a container is filled in, the engine was looked at",
+    "docker-building": "its image is built, told as it goes",
+    "docker-made": "the container runs and a session in it is open",
+    "docker-asked": "a command inside it waits for an approval",
+    "docker-written": "the agent wrote a file, in the container and nowhere else",
+    "docker-live": "the Workspaces page shows it among all, measured live",
+    "docker-files": "its files are looked into, one is uploaded",
+    "docker-logs": "what its main process said",
+    "docker-paused": "it is paused",
+    "docker-resumed": "and goes on with its files as they were",
+    "docker-server": "an MCP server is added and runs inside it, behind the gateway",
+    "docker-called": "the agent uses that server",
+    "docker-loss": "before it is removed: what would be lost, what stays",
+    "docker-removed": "it is removed, at the engine too",
+}
+
+IN_E2B: dict[str, str] = {
+    "e2b-new": "a new workspace in a sandbox is filled in, the key is accepted",
+    "e2b-made": "the sandbox runs and a session in it is open",
+    "e2b-written": "the agent wrote a file in it, and a long result was kept there",
+    "e2b-counted": "its time left is shown, and is extended",
+    "e2b-paused": "it is paused",
+    "e2b-resumed": "and resumed with the disk as it was",
+    "e2b-orphan": "a sandbox that no workspace here has is found, and ended",
+    "e2b-rescued": "what the agent kept in it is copied onto this computer",
+    "e2b-loss": "before it is removed: what would be lost, what stays",
+    "e2b-offline": "the copy is opened when the sandbox is gone",
+}
+
+PLANS = {MAIN: STEPS, DOCKER: IN_DOCKER, E2B: IN_E2B}
+PARTS_OF = {MAIN: (FIRST, SECOND), DOCKER: (DOCKER,), E2B: (E2B,)}
+PARTS = tuple(part for parts in PARTS_OF.values() for part in parts)
+NAMES = {MAIN: "a folder", DOCKER: "a container", E2B: "a sandbox"}

@@ -21,8 +21,9 @@ from desktop_app.ui.chat.compaction import PreviewDialog
 from desktop_app.ui.chat.items import CompactionItem
 from desktop_app.ui.loop import AppEventLoop
 
+from . import in_docker, in_e2b
 from .hands import Hands, TourError
-from .plan import FIRST, SECOND
+from .plan import DOCKER, E2B, FIRST, SECOND
 
 LONG_READS = 14  # of 700 lines each; more than the Guide's window holds
 
@@ -30,7 +31,13 @@ LONG_READS = 14  # of 700 lines each; more than the Guide's window holds
 def play(part: str, out: Path) -> int:
     """Run one part in this process; the exit code."""
     app = make_application()
-    parts: dict[str, Any] = {FIRST: _first, SECOND: _second, "shots": _shots}
+    parts: dict[str, Any] = {
+        FIRST: _first,
+        SECOND: _second,
+        DOCKER: in_docker.play,
+        E2B: in_e2b.play,
+        "shots": _shots,
+    }
 
     async def main() -> int:
         program = Program(app)

@@ -177,6 +177,7 @@ class Desk(QObject):
             set_skill=set_skill,
             trusted=info.trusted,
             scopes=info.generation == "C",
+            inside=info.backend != "local",
         )
 
     async def _trim(self) -> None:

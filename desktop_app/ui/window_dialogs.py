@@ -83,6 +83,11 @@ class WindowDialogs(QObject):
 
     # -- a new workspace ---------------------------------------------------------------------
 
+    def warm(self) -> None:
+        """Load what will be opened sooner or later, beside the loop."""
+        load = asyncio.to_thread(__import__, "desktop_app.ui.machines.page")
+        self._tasks.start(load, name="load a page")
+
     def make_machines(self) -> MachinesPage:
         """The page of all workspaces, made when it is first wanted."""
         from desktop_app.ui.machines.page import MachinesPage
@@ -90,7 +95,7 @@ class WindowDialogs(QObject):
 
         window = self._window
         model = MachinesViewModel(window.service, window)
-        page = MachinesPage(model)
+        page = MachinesPage(model, window.pages)
         model.failed.connect(window.show_error)
         model.rescued.connect(self._rescued)
         model.copied.connect(self._copied)
@@ -103,8 +108,8 @@ class WindowDialogs(QObject):
         page.start()
         return page
 
-    def _rescued(self, folder: str, files: int, size: int) -> None:
-        """Where the copy is, and a way there."""
+    def _rescued(self, name: str, folder: str, files: int, size: int) -> None:
+        """What was copied, and the way into it."""
         text = trn(
             "Rescue copy of {n} file, {size}", "Rescue copy of {n} files, {size}", files,
             size=figures.size(size),
@@ -112,8 +117,8 @@ class WindowDialogs(QObject):
         self._window.toasts.show(
             text,
             "info",
-            act=tr("Show the folder"),
-            run=lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(folder)),
+            act=tr("Open the copy"),
+            run=lambda: self._window.workspaces.open_copy(folder, tr("Copy of {name}", name=name)),
         )
 
     def _copied(self, path: str, left_out: list[str]) -> None:
@@ -140,12 +145,16 @@ class WindowDialogs(QObject):
         self._tasks.replace(self._new_workspace(), name="new workspace")
 
     async def _new_workspace(self) -> None:
+        await asyncio.to_thread(__import__, "desktop_app.ui.machines.new_dialog")
         from desktop_app.ui.machines.making import Making
         from desktop_app.ui.machines.new_dialog import NewWorkspaceDialog
 
         window = self._window
         making = Making(window.service)
-        dialog = NewWorkspaceDialog(window, making)
+        dialog = NewWorkspaceDialog(window, making, None)
+        await asyncio.sleep(0)  # the loop breathes between the frame and the form
+        dialog.set_kind("docker")
+        await asyncio.sleep(0)
         dialog.folderChosen.connect(window.workspaces.open_folder)
         dialog.made.connect(window.workspaces.new_session)
         try:

@@ -22,8 +22,6 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 from desktop_app.core.gateway.bundle import REQUIREMENTS
 from desktop_app.core.workspaces.docker.channel import ExecChannel, open_channel
 from desktop_app.core.workspaces.docker.discovery import Endpoint, find
@@ -65,6 +63,8 @@ def why_no_engine() -> str:
 
 def engine_or_skip() -> Engine:
     if why := why_no_engine():
+        import pytest  # not where `make tour` makes an image
+
         if os.environ.get("SLIPWAY_NEED_DOCKER"):
             pytest.fail(f"an engine must run here: {why}")
         pytest.skip(f"no Docker engine: {why}")
@@ -72,11 +72,20 @@ def engine_or_skip() -> Engine:
     return Engine(found[0] if found else Endpoint("unix:///var/run/docker.sock", "default"))
 
 
+def why_no_image() -> str:
+    """Empty when a base image can be made here, else why none can."""
+    if Path("/var/lib/dpkg/info/libpython3.11-stdlib:amd64.list").exists():
+        return ""
+    return "the base image is made of Debian's Python 3.11, which is not here"
+
+
 @cache
 def base_image() -> str:
     """The name of the base image, made once a machine."""
-    if not Path("/var/lib/dpkg/info/libpython3.11-stdlib:amd64.list").exists():
-        pytest.skip("the base image is made of Debian's Python 3.11, which is not here")
+    if why := why_no_image():
+        import pytest
+
+        pytest.skip(why)
     digest = hashlib.sha256(Path(__file__).read_bytes() + sys.version.encode()).hexdigest()[:12]
     name = f"slipway-test/base:{digest}"
     with _one_at_a_time():

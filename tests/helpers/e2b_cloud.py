@@ -31,7 +31,6 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-import pytest
 import uvicorn
 from connectrpc.code import Code
 from connectrpc.errors import ConnectError
@@ -75,6 +74,8 @@ def _unshare() -> list[str]:
 
 def cloud_or_skip() -> Cloud:
     if why := why_not():
+        import pytest  # not where `make tour` has a cloud
+
         pytest.skip(f"no sandbox can be made here: {why}")
     return Cloud()
 

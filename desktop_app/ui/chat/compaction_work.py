@@ -105,6 +105,7 @@ class CompactionWork:
         )
         self.dialog = dialog
         try:
+            await asyncio.sleep(0)  # the loop breathes before it is laid out
             done = await show(dialog, keep=True)
             proposal = dialog.proposal
             await dialog.close_tasks()

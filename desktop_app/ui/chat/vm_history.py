@@ -71,6 +71,7 @@ class ChatHistory(ChatState):
             await asyncio.sleep(0)  # the loop breathes between reading and laying out
             self._apply()
             self.rows.has_older = not self.at_start
+            await asyncio.sleep(0)
         except SlipwayError as error:
             self.openFailed.emit(error.code, error.params)
             return

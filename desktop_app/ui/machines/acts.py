@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtWidgets import QDialog, QWidget
 
 from desktop_app.core.machines import Loss
@@ -23,6 +25,10 @@ def _kept(row: OverviewRow, loss: Loss) -> list[str]:
         )
     if loss.kept:
         kept.append(tr("The folder {path} with all its files", path=loss.kept))
+    if loss.rescued:
+        day, _, time = Path(loss.rescued).name.partition(" ")
+        when = f"{day} {time[:5].replace('.', ':')}"
+        kept.append(tr("The rescue copy of {when}", when=when))
     return kept
 
 

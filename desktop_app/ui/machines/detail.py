@@ -43,8 +43,8 @@ class Detail(QWidget):
     wanted = Signal(str)
     tabChosen = Signal(str)
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
         self.setProperty("ground", "bg")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.row: OverviewRow | None = None
@@ -77,10 +77,11 @@ class Detail(QWidget):
         self.stack = QStackedWidget()
         self.stack.setProperty("ground", "surface")
         self.stack.setMinimumHeight(px(120))  # not the highest tab's: they scroll
+        column.addWidget(self.stack, 1)
         self.overview = OverviewTab()
         self.pages: dict[str, QWidget] = {}
-        self.add_tab("overview", self.overview)
-        column.addWidget(self.stack, 1)
+        self._makers: dict[str, Callable[[], QWidget]] = {}
+        self.add_tab("overview", lambda: self.overview)
 
     def _head(self) -> QHBoxLayout:
         px = theme().px
@@ -118,9 +119,15 @@ class Detail(QWidget):
 
     # -- tabs ------------------------------------------------------------------------------------
 
-    def add_tab(self, name: str, page: QWidget) -> None:
-        self.pages[name] = page
-        self.stack.addWidget(page)
+    def add_tab(self, name: str, make: Callable[[], QWidget]) -> None:
+        """A tab's page is made when it is first chosen."""
+        self._makers[name] = make
+
+    def _page(self, name: str) -> QWidget:
+        if name not in self.pages:
+            page = self.pages[name] = self._makers[name]()
+            self.stack.addWidget(page)
+        return self.pages[name]
 
     def tab(self) -> str:
         return self.tabs.value() or "overview"
@@ -146,7 +153,7 @@ class Detail(QWidget):
         self._tab_chosen(name)
 
     def _tab_chosen(self, name: str) -> None:
-        self.stack.setCurrentWidget(self.pages[name])
+        self.stack.setCurrentWidget(self._page(name))
         self.tabChosen.emit(name)
 
     # -- what it shows ---------------------------------------------------------------------------

@@ -26,8 +26,8 @@ NODES = ("20", "22", "24")
 class DockerForm(QWidget):
     """``spec()`` gives what was entered, or None with the reason at its field."""
 
-    def __init__(self, spec: DockerSpec | None = None) -> None:
-        super().__init__()
+    def __init__(self, spec: DockerSpec | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
         spec = spec or DockerSpec()
         self._start = spec
         self._column = QVBoxLayout(self)
@@ -38,9 +38,9 @@ class DockerForm(QWidget):
         self.more = Fold(lambda: tr("More settings"))
         self._row("", self.more)
         self.advanced = QWidget()
-        self._column.addWidget(self.advanced)
-        self._build_advanced(spec)
         self.advanced.hide()
+        self._column.addWidget(self.advanced)
+        self._whole = False
         self.more.folded.connect(self.fold)
 
     def _row(self, label: Text, control: QWidget, hint: Text = "") -> None:
@@ -128,7 +128,11 @@ class DockerForm(QWidget):
         line.setFocusProxy(self.cpus)
         self._row(lambda: tr("Limits"), line)
 
-    def _build_advanced(self, spec: DockerSpec) -> None:
+    def _build_advanced(self) -> None:
+        """What is under "More", once it is wanted."""
+        if self._whole:
+            return
+        self._whole, spec = True, self._start
         above, self._column = self._column, QVBoxLayout(self.advanced)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(theme().px(10))
@@ -172,6 +176,7 @@ class DockerForm(QWidget):
 
     def fold(self, on: bool) -> None:
         """Show what is rarely changed."""
+        self._build_advanced()
         self.advanced.setVisible(on)
         self.updateGeometry()
 
@@ -179,6 +184,7 @@ class DockerForm(QWidget):
 
     def spec(self) -> DockerSpec | None:
         """What was entered; None with the reason at its field."""
+        self._build_advanced()
         env = self.env.pairs()
         if env is None:
             self.more.open()
@@ -210,6 +216,7 @@ class DockerForm(QWidget):
 
     def set_error(self, name: str) -> None:
         """Say at a field that its value cannot be used; empty: nowhere."""
+        self._build_advanced()
         fields = {
             "base_image": (self.image, lambda: tr("Not the name of an image.")),
             "packages": (self.packages, lambda: tr("Not the names of Python packages.")),

@@ -24,8 +24,14 @@ class E2BForm(QWidget):
 
     keyChanged = Signal()
 
-    def __init__(self, spec: E2BSpec | None = None, *, with_key: bool = True) -> None:
-        super().__init__()
+    def __init__(
+        self,
+        spec: E2BSpec | None = None,
+        *,
+        with_key: bool = True,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
         spec = spec or E2BSpec()
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)

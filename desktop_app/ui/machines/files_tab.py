@@ -36,8 +36,8 @@ class FilesTab(QWidget):
     failed = Signal(object)  # SlipwayError
     copied = Signal(str, list)
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
         self._workspace: LocalWorkspace | None = None
         self._size = 0
         self._tasks = Tasks(self._task_failed)

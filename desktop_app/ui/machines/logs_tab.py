@@ -26,8 +26,8 @@ CUT = 4000  # characters of a line
 class LogsTab(Live, QWidget):
     """``follow`` a workspace while it is in view; None lets go."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
         self._tasks = Tasks(lambda name, error: log.error("%s failed", name, exc_info=error))
         self._lines: Coalescer[str] = Coalescer(self, self._append, 50)
         self._following: tuple[ManagedWorkspace, bool] | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import get_args
 
 from PySide6.QtCore import QTimer, Signal
@@ -30,15 +31,17 @@ _KEY_MS = 600  # a key is looked at when its typing rests
 
 class NewWorkspaceDialog(Dialog):
     """``folderChosen`` for a folder, which goes the way of every opened folder; ``made`` for a
-    workspace whose machine is up."""
+    workspace whose machine is up. Without ``kind`` there is no form until ``set_kind``."""
 
     folderChosen = Signal(str)
     made = Signal(str)  # workspace id
 
-    def __init__(self, parent: QWidget | None, making: Making, kind: Kind = "docker") -> None:
+    def __init__(
+        self, parent: QWidget | None, making: Making, kind: Kind | None = "docker"
+    ) -> None:
         super().__init__(parent, lambda: tr("New workspace"), width=660)
         self.making = making
-        self._kind: Kind = kind
+        self._kind: Kind = kind or "docker"
         self._looked = QTimer(self, singleShot=True, interval=_KEY_MS)
         self._looked.timeout.connect(self.look)
         self._build()
@@ -47,7 +50,8 @@ class NewWorkspaceDialog(Dialog):
         making.made.connect(self._made)
         making.stopped.connect(self._stopped)
         making.failed.connect(self._failed)
-        self.set_kind(kind)
+        if kind is not None:
+            self.set_kind(kind)
 
     # -- building --------------------------------------------------------------------------------
 
@@ -78,10 +82,10 @@ class NewWorkspaceDialog(Dialog):
             row.addWidget(card, 1)
         self.body.addLayout(row)
         self.pages = QStackedWidget()
-        self.pages.addWidget(self._form())
+        self.body.addWidget(self.pages, 1)
+        self._form()
         self.progress = ProgressView()
         self.pages.addWidget(self.progress)
-        self.body.addWidget(self.pages, 1)
         self.note = Label("", role="small", tone="muted")
         self.aside(self.note)
         self.cancel = Button(lambda: tr("Cancel"))
@@ -89,10 +93,20 @@ class NewWorkspaceDialog(Dialog):
         self.go = Button(lambda: tr("Create"), variant="primary")
         self.add_button(self.go, run=self._create, default=True)
 
-    def _form(self) -> QWidget:
+    def _form(self) -> None:
+        """Whoever holds is put in place before what it holds: the style of a subtree is worked out
+        each time it finds a parent."""
         px = theme().px
         inside = QWidget()
         inside.setProperty("ground", "surface")
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setFrameShape(QScrollArea.Shape.NoFrame)
+        # All of a form is seen where the screen has room for it.
+        room = self.screen().availableGeometry().height() - px(_AROUND)
+        area.setMinimumHeight(min(px(_FORM), max(room, px(200))))
+        self.pages.addWidget(area)
+        area.setWidget(inside)
         column = QVBoxLayout(inside)
         column.setContentsMargins(0, px(4), px(8), 0)
         column.setSpacing(px(10))
@@ -108,23 +122,27 @@ class NewWorkspaceDialog(Dialog):
             lambda: tr("It stays where it is. You see first what opening it would run."),
         )
         column.addWidget(self.folder_row)
-        self.docker = DockerForm()
-        self.e2b = E2BForm()
-        self.e2b.keyChanged.connect(self._looked.start)
-        column.addWidget(self.docker)
-        column.addWidget(self.e2b)
+        self._machine = QVBoxLayout()
+        column.addLayout(self._machine)
         self.doctor = DoctorCard()
         self.doctor.again.connect(self.look)
         column.addWidget(self.doctor)
         column.addStretch(1)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setFrameShape(QScrollArea.Shape.NoFrame)
-        area.setWidget(inside)
-        # All of a form is seen where the screen has room for it.
-        room = self.screen().availableGeometry().height() - px(_AROUND)
-        area.setMinimumHeight(min(px(_FORM), max(room, px(200))))
-        return area
+
+    # A form is made when its kind is first chosen.
+
+    @cached_property
+    def docker(self) -> DockerForm:
+        form = DockerForm(parent=self._machine.parentWidget())
+        self._machine.addWidget(form)
+        return form
+
+    @cached_property
+    def e2b(self) -> E2BForm:
+        form = E2BForm(parent=self._machine.parentWidget())
+        form.keyChanged.connect(self._looked.start)
+        self._machine.addWidget(form)
+        return form
 
     def _chosen(self, kind: Kind) -> Callable[[bool], None]:
         return lambda on: self.set_kind(kind) if on else None
@@ -137,8 +155,9 @@ class NewWorkspaceDialog(Dialog):
         self.kinds[kind].setChecked(True)
         self.name_row.setVisible(kind != "folder")
         self.folder_row.setVisible(kind == "folder")
-        self.docker.setVisible(kind == "docker")
-        self.e2b.setVisible(kind == "e2b")
+        for name in ("docker", "e2b"):
+            if name == kind or name in vars(self):
+                getattr(self, name).setVisible(name == kind)
         self.go.set_source(lambda: tr("Open") if kind == "folder" else tr("Create"))
         self.note.set_source(lambda: _note(kind))
         self.look()

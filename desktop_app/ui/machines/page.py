@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtWidgets import (
@@ -81,26 +82,33 @@ class MachinesPage(Live, QWidget):
         column.addWidget(Line())
         column.addWidget(self._filters())
         column.addWidget(Line())
+        self.pages = QStackedWidget()
+        column.addWidget(self.pages, 1)  # before what it holds: see NewWorkspaceDialog
+        self.split = QSplitter(Qt.Orientation.Vertical, self.pages)
+        self.split.setHandleWidth(1)
+        self.split.setChildrenCollapsible(False)
+        self.pages.addWidget(self.split)
         self.table = Table(self.vm.rows)
+        self.split.addWidget(self.table)
         self.table.seen.connect(self.vm.see)
         self.table.chosen.connect(self._choose)
         self.table.opened.connect(self.openWanted.emit)
         self.table.removeWanted.connect(lambda one: self._ask(one, "forget"))
         self.table.menuWanted.connect(self._menu)
-        self.detail = Detail()
+        self.detail = Detail(self.split)
         self.detail.wanted.connect(self._wanted)
         self.tabs = DetailTabs(self.detail, self.vm)
         self.tabs.startWanted.connect(lambda: self._wanted("start"))
         self.tabs.saved.connect(self._save)
-        self.split = QSplitter(Qt.Orientation.Vertical)
-        self.split.setHandleWidth(1)
-        self.split.setChildrenCollapsible(False)
-        self.split.addWidget(self.table)
-        self.split.addWidget(self.detail)
         self.split.setStretchFactor(0, 1)
         self._sized = False
         self.detail.hide()
-        self.empty = EmptyState(
+
+    # What is not there from the beginning is made when it is first needed.
+
+    @cached_property
+    def empty(self) -> EmptyState:
+        shown = EmptyState(
             "boxes",
             lambda: tr("No workspaces yet"),
             lambda: tr(
@@ -111,18 +119,21 @@ class MachinesPage(Live, QWidget):
                 Act("demo", lambda: tr("Try the demo")),
             ],
         )
-        self.empty.action.connect(self._empty_action)
-        self.none = EmptyState(
+        shown.action.connect(self._empty_action)
+        self.pages.addWidget(shown)
+        return shown
+
+    @cached_property
+    def none(self) -> EmptyState:
+        shown = EmptyState(
             "search-x",
             lambda: tr("No workspace is like that"),
             lambda: tr("The filter hides all of them."),
             [Act("all", lambda: tr("Show all"))],
         )
-        self.none.action.connect(lambda _id: self.show_all())
-        self.pages = QStackedWidget()
-        for page in (self.split, self.empty, self.none):
-            self.pages.addWidget(page)
-        column.addWidget(self.pages, 1)
+        shown.action.connect(lambda _id: self.show_all())
+        self.pages.addWidget(shown)
+        return shown
 
     def _header(self) -> QWidget:
         px = theme().px

@@ -22,8 +22,8 @@ class SettingsTab(QWidget):
 
     saved = Signal(object, bool)
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
         px = theme().px
         self.form: DockerForm | E2BForm | None = None
         self._shown: tuple[str, Any] = ("", None)

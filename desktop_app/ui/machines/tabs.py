@@ -3,6 +3,8 @@ it when it goes."""
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from PySide6.QtCore import QObject, Signal
 
 from desktop_app.core.errors import SlipwayError
@@ -38,25 +40,47 @@ class DetailTabs(QObject):
         self._detail, self._vm = detail, vm
         self._tasks = Tasks(lambda _name, error: vm.failed.emit(error))
         self._asked: tuple[str, str] = ("", "")  # workspace and tab that were asked for
-        self.files, self.logs, self.settings = FilesTab(), LogsTab(), SettingsTab()
-        self.servers, self.skills = ServersTab(), SkillsTab()
-        pages = {
-            "files": self.files,
-            "logs": self.logs,
-            "mcp": self.servers,
-            "skills": self.skills,
-            "settings": self.settings,
-        }
-        for name, page in pages.items():
-            detail.add_tab(name, page)
-        for page in (self.files, self.servers, self.skills):
-            page.startWanted.connect(self.startWanted)
-        self.files.failed.connect(vm.failed)
-        self.files.copied.connect(vm.copied)
-        self.skills.switched.connect(self._switch_skill)
-        self.settings.saved.connect(self.saved)
+        for name in ("files", "logs", "servers", "skills", "settings"):
+            tab = "mcp" if name == "servers" else name
+            detail.add_tab(tab, lambda name=name: getattr(self, name))
         detail.tabChosen.connect(lambda _tab: self.show_tab())
         detail.set_tabs(["overview"])
+
+    # Each is made when it is first chosen.
+
+    @cached_property
+    def files(self) -> FilesTab:
+        tab = FilesTab(self._detail.stack)
+        tab.startWanted.connect(self.startWanted)
+        tab.failed.connect(self._vm.failed)
+        tab.copied.connect(self._vm.copied)
+        return tab
+
+    @cached_property
+    def logs(self) -> LogsTab:
+        return LogsTab(self._detail.stack)
+
+    @cached_property
+    def servers(self) -> ServersTab:
+        tab = ServersTab()
+        tab.startWanted.connect(self.startWanted)
+        return tab
+
+    @cached_property
+    def skills(self) -> SkillsTab:
+        tab = SkillsTab()
+        tab.startWanted.connect(self.startWanted)
+        tab.switched.connect(self._switch_skill)
+        return tab
+
+    @cached_property
+    def settings(self) -> SettingsTab:
+        tab = SettingsTab(self._detail.stack)
+        tab.saved.connect(self.saved)
+        return tab
+
+    def _made(self, name: str) -> bool:
+        return name in vars(self)
 
     def show_row(self, row: OverviewRow) -> None:
         """Which tabs there are, how much is in them, and what the one in view shows."""
@@ -75,7 +99,8 @@ class DetailTabs(QObject):
         up = row is not None and row.up
         if tab == "files":
             self.files.bind(workspace if up else None)
-        self.logs.follow(managed if tab == "logs" else None, up=up)
+        if tab == "logs" or self._made("logs"):
+            self.logs.follow(managed if tab == "logs" else None, up=up)
         ours = isinstance(managed, DockerWorkspace | E2BWorkspace)
         if tab == "settings" and row is not None and ours:
             self.settings.show_spec(row.id, managed.spec)
@@ -90,8 +115,10 @@ class DetailTabs(QObject):
         self._asked = wanted
         if not wanted[0]:
             self._tasks.cancel("read what it has")
-            self.servers.bind(None)
-            self.skills.show_skills(None)
+            if self._made("servers"):
+                self.servers.bind(None)
+            if self._made("skills"):
+                self.skills.show_skills(None)
         else:
             self._tasks.replace(self._read(*wanted), name="read what it has")
 
@@ -114,6 +141,6 @@ class DetailTabs(QObject):
 
     async def close_tasks(self) -> None:
         await self._tasks.close()
-        await self.files.close_tasks()
-        await self.logs.close_tasks()
-        await self.servers.close_tasks()
+        for name in ("files", "logs", "servers"):
+            if self._made(name):
+                await getattr(self, name).close_tasks()

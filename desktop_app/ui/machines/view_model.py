@@ -44,7 +44,7 @@ class MachinesViewModel(QObject):
     removed = Signal(str)
     failed = Signal(object)  # SlipwayError
     happened = Signal(str)  # workspace id: its last events are others
-    rescued = Signal(str, int, object)  # folder, files, bytes
+    rescued = Signal(str, str, int, object)  # name, folder, files, bytes
     copied = Signal(str, list)  # path on this computer, what could not be brought
 
     def __init__(self, service: Slipway, parent: QObject | None = None) -> None:
@@ -187,7 +187,9 @@ class MachinesViewModel(QObject):
 
     async def _rescue(self, workspace_id: str) -> None:
         folder, moved = await self.service.machines.rescue(workspace_id)
-        self.rescued.emit(str(folder), moved.files, moved.bytes)
+        row = self.row(workspace_id)
+        name = row.name if row is not None else folder.name
+        self.rescued.emit(name, str(folder), moved.files, moved.bytes)
 
     def change(self, workspace_id: str, spec: Any, *, rebuild: bool) -> None:
         """Other settings; ``rebuild`` makes a new machine of them at once."""
@@ -211,7 +213,7 @@ class MachinesViewModel(QObject):
         try:
             return await self.service.machines.loss(workspace_id)
         except SlipwayError:
-            return Loss(None)
+            return Loss(None, rescued=await self.service.machines.rescued(workspace_id))
 
     # -- what its agents can use -----------------------------------------------------------------
 
@@ -230,6 +232,7 @@ class MachinesViewModel(QObject):
             writable=workspace.info.state == "ready",
             scopes=False,
             starts=manager.started,
+            inside=workspace.info.backend != "local",
             after=after,
         )
 

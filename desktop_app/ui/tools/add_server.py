@@ -24,10 +24,15 @@ _PAIR = re.compile(r"\s*([^\s=:]+)\s*[=:]\s?(.*)")
 
 class AddServerDialog(Dialog):
     """``server()`` and ``scope()`` after it was accepted. ``taken`` are names in use; ``scopes``
-    False where the file knows no scopes."""
+    False where the file knows no scopes; ``inside``: it will run in a container or sandbox."""
 
     def __init__(
-        self, parent: QWidget | None, taken: Sequence[str] = (), *, scopes: bool = True
+        self,
+        parent: QWidget | None,
+        taken: Sequence[str] = (),
+        *,
+        scopes: bool = True,
+        inside: bool = False,
     ) -> None:
         super().__init__(parent, lambda: tr("Add an MCP server"), width=520)
         self._taken = set(taken)
@@ -61,15 +66,7 @@ class AddServerDialog(Dialog):
         if scopes:
             self._label(lambda: tr("For"), self.scope_of)
         self.body.addWidget(
-            Label(
-                lambda: tr(
-                    "It runs on this computer with your rights. What you enter is written into "
-                    "the workspace's .mcp file in clear text."
-                ),
-                role="small",
-                tone="muted",
-                wrap=True,
-            )
+            Label(lambda: _runs_where(inside), role="small", tone="muted", wrap=True)
         )
         self.body.addStretch(1)
         self.add_button(Button(lambda: tr("Cancel")), run=self.reject)
@@ -183,3 +180,15 @@ class AddServerDialog(Dialog):
                 return "session"
             case _:
                 return "workspace"
+
+
+def _runs_where(inside: bool) -> str:
+    if inside:
+        return tr(
+            "It runs inside the container or sandbox, which must have its program. What you enter "
+            "is written into the workspace's .mcp file in clear text."
+        )
+    return tr(
+        "It runs on this computer with your rights. What you enter is written into "
+        "the workspace's .mcp file in clear text."
+    )

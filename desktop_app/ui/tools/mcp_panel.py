@@ -221,7 +221,8 @@ class McpPanel(Live, QWidget):
 
     async def _ask(self, manager: McpManager) -> None:
         names = [view.name for view in self.servers]
-        dialog = AddServerDialog(self.window(), names, scopes=self._sources.scopes)
+        sources = self._sources
+        dialog = AddServerDialog(self.window(), names, scopes=sources.scopes, inside=sources.inside)
         accepted = await show(dialog, keep=True)
         server, scope = dialog.server(), dialog.scope()
         dialog.deleteLater()

@@ -18,8 +18,8 @@ class ServerSource:
     """``mcp`` are the servers, of a session or only declared; ``groups`` the session's tool groups.
     ``count`` estimates the tokens of a text (quick, for short texts). ``trusted``: whether they may
     run at all; ``writable``: whether anything may be changed; ``scopes``: whether declarations can
-    be for one agent or session; ``starts``: whether what is added starts at once. ``after`` is run
-    when a declaration was changed."""
+    be for one agent or session; ``starts``: whether what is added starts at once; ``inside``: they
+    run in a container or sandbox. ``after`` is run when a declaration was changed."""
 
     mcp: McpManager | None = None
     groups: Callable[[], Sequence[Group]] = tuple
@@ -28,4 +28,5 @@ class ServerSource:
     writable: bool = True
     scopes: bool = True
     starts: bool = True
+    inside: bool = False
     after: Callable[[], Awaitable[None]] = _nothing

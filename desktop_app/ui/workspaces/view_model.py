@@ -137,6 +137,18 @@ class WorkspacesViewModel(QObject):
             return
         await self._add(report, trusted=True)
 
+    def open_copy(self, folder: str, name: str) -> None:
+        """Open a rescue copy, to be read: nothing in it starts."""
+        self._run(self._open_copy(folder, name), "open a copy")
+
+    async def _open_copy(self, folder: str, name: str) -> None:
+        info = await self.service.add_folder(folder, trusted=False, name=name)
+        await self._refresh()
+        self.workspaceAdded.emit(info.id)
+        sessions = next((w.sessions for w in self._all if w.info.id == info.id), ())
+        if sessions:
+            self.sessionOpened.emit(sessions[0].key)
+
     def add_inspected(self, report: FolderReport, *, trusted: bool) -> None:
         """After the person has seen what opening the folder would run."""
         self._run(self._add(report, trusted=trusted), "open folder")

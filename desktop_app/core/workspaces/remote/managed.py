@@ -74,6 +74,7 @@ class ManagedWorkspace(LocalWorkspace):
         super().__init__(workdir, backend=self._remote, **more)
         self._machine = Machine("absent")
         self._changing = asyncio.Lock()
+        self._changes = 0  # how often it was put away
         self._watchers: list[Tell] = []
         self._woken: list[Callable[[], None]] = []
 
@@ -291,12 +292,12 @@ class ManagedWorkspace(LocalWorkspace):
 
     async def _resumed(self) -> WorkspaceInfo:
         """An engine may still tell of the pause for a moment: its own notice of it comes late."""
-        info = await self.refresh()
+        info = await self._refreshed()
         for _ in range(int(RESUME_SECONDS / LOOK_SECONDS)):
             if info.state != "paused":
                 break
             await asyncio.sleep(LOOK_SECONDS)
-            info = await self.refresh()
+            info = await self._refreshed()
         return info
 
     async def pause(self) -> WorkspaceInfo:
@@ -314,21 +315,29 @@ class ManagedWorkspace(LocalWorkspace):
     async def _change(self, work: Callable[[], Any]) -> WorkspaceInfo:
         self.check_theirs()
         async with self._changing:
+            self._changes += 1
             await self._remote.hang_up()
             await work()
-        return await self.refresh()
+        return await self._refreshed()
 
     async def refresh(self) -> WorkspaceInfo:
-        """As in the interface: a machine that is not running is told, not started."""
-        if self._closed:
-            return self.info
-        self._machine = await self.look()
-        if self._machine.status != "running":
-            self._shown()
-            return self.info
-        await super().refresh()
-        if self.guarded and self._state == "ready":
-            self._set("readonly", code="workspace.theirs", machine=self._machine.name)
+        """As in the interface: a machine that is not running is told, not started. While it is
+        being changed nothing is said of it: whoever changes it looks at it afterwards."""
+        return self.info if self._changing.locked() else await self._refreshed()
+
+    async def _refreshed(self) -> WorkspaceInfo:
+        """Look until nobody put the machine away meanwhile: what failed because of that is no
+        error of the workspace."""
+        changes = -1
+        while not self._closed and changes != self._changes:
+            changes = self._changes
+            self._machine = await self.look()
+            if self._machine.status != "running":
+                self._shown()
+                continue
+            await super().refresh()
+            if self.guarded and self._state == "ready":
+                self._set("readonly", code="workspace.theirs", machine=self._machine.name)
         return self.info
 
     def _shown(self, error: WorkspaceError | None = None) -> None:

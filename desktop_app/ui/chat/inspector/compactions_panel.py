@@ -68,6 +68,8 @@ class CompactionsPanel(Live, QWidget):
         self._vm: ChatViewModel | None = None
         self._records: list[CompactionRecord] = []
         self._id = ""
+        self._filling = False
+        self._read: tuple[str, int] | None = None  # whose summary is laid out, in which look
         px = theme().px
         self.model = QStandardItemModel(self)
         self.view = QListView()
@@ -160,6 +162,7 @@ class CompactionsPanel(Live, QWidget):
         self.view.setAccessibleName(tr("Compactions"))
         self.summary.setAccessibleName(tr("Summary"))
         keep, at = self._id, self.view.currentIndex().row()
+        self._filling = True  # rows that go make others the current one
         self.model.clear()
         for record in self._records:
             icon, title, detail = entry_words(record)
@@ -170,6 +173,7 @@ class CompactionsPanel(Live, QWidget):
             item.setData(figures.when(record.ts_us, now_us()), Role.TIME)
             item.setData(record.id, IdRole)
             self.model.appendRow(item)
+        self._filling = False
         rows = min(5, len(self._records))
         self.view.setFixedHeight(rows * theme().size("two-line-row") + theme().px(2))
         if self._records:
@@ -182,7 +186,7 @@ class CompactionsPanel(Live, QWidget):
         self.view.setCurrentIndex(self.model.index(row, 0))
 
     def _choose(self, index: QModelIndex, _old: QModelIndex | None = None) -> None:
-        if not index.isValid() or index.row() >= len(self._records):
+        if self._filling or not index.isValid() or index.row() >= len(self._records):
             return
         record = self._records[index.row()]
         self._id = record.id
@@ -193,7 +197,9 @@ class CompactionsPanel(Live, QWidget):
         else:
             self.detail.set_source(detail_words(record, self._model_name))
         self._frame.setVisible(not failed)
-        self.summary.setHtml(summary_html(record.summary))
+        if self._read != (record.summary, theme().serial):
+            self._read = (record.summary, theme().serial)
+            self.summary.setHtml(summary_html(record.summary))
         self._show_buttons()
 
     def _view(self) -> None:
