@@ -14,7 +14,7 @@ from typing import Any
 import httpx2
 
 from desktop_app.core.errors import ToolFailure
-from desktop_app.core.mcp.asks import Ask, Form, Reply
+from desktop_app.core.mcp.asks import Ask, Form, Reply, Visit
 from desktop_app.core.mcp.connection import Connection, Limits
 from desktop_app.core.mcp.oauth import Kept, SignIn, secret_name
 from desktop_app.core.mcp.runner import Runner
@@ -32,6 +32,9 @@ async def ask(asked: Ask) -> Reply:
     if isinstance(asked.what, Form):
         given = {f.name: f.default for f in asked.what.fields if f.default is not None}
         return Reply("accept", content=given)
+    if isinstance(asked.what, Visit) and asked.what.scopes:
+        await browse(asked.what.url)
+        return Reply("accept")
     return Reply("decline")
 
 

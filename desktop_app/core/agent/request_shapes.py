@@ -128,7 +128,8 @@ def asked(request: Request) -> dict[str, Any]:
             fields = [{"name": f.name, "kind": f.kind} for f in what.fields]
             return {"message": what.message[:KEPT], "fields": fields}
         case Visit() as what:
-            return {"message": what.message[:KEPT], "address": address(what.url)}
+            kept: dict[str, Any] = {"message": what.message[:KEPT], "address": address(what.url)}
+            return {**kept, "scopes": list(what.scopes)} if what.scopes else kept
 
 
 def texts(what: Sampling) -> dict[str, Any]:

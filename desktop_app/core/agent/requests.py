@@ -18,7 +18,7 @@ from typing import Any, Literal
 from desktop_app.core import events as ev
 from desktop_app.core.errors import ModelError, SessionError, SlipwayError
 from desktop_app.core.ids import new_id
-from desktop_app.core.mcp.asks import Ask, Form, Reply, Sampling
+from desktop_app.core.mcp.asks import Ask, Form, Reply, Sampling, Visit
 from desktop_app.core.messages import Usage
 from desktop_app.core.models.base import ChatModel, Finish, ModelRequest, TextPart
 from desktop_app.core.sessions.base import NewRecord
@@ -153,6 +153,8 @@ class Requests:
         if decided is None:
             answer = await self._put(request)
             decided = _Outcome(answer.action)
+            if isinstance(what, Visit) and what.scopes:
+                decided.extra["scopes"] = list(what.scopes)
             if isinstance(what, Form) and answer.action == "accept":
                 content = filled(what, answer.content)
                 decided.extra["filled"] = list(content)  # the names alone

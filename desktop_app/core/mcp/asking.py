@@ -19,11 +19,14 @@ from desktop_app.core.messages import Base64Source, DataBlock, Msg, TextBlock
 
 from .asks import Ask, Asker, Form, Reply, Sampling, Visit, What
 from .forms import BadForm, fields_of
+from .loopback import SignInNeeded
 
 if TYPE_CHECKING:
     from mcp_types import ErrorData
 
 log = logging.getLogger(__name__)
+SCOPES = 50  # names of rights that a person is shown
+SIGN_IN_SECONDS = 300.0  # for the person in the browser
 AT_ONCE = 8  # what one call may have open; more is refused
 MAX_TOKENS = 1_000_000
 MESSAGE_CHARS = 8_000
@@ -38,8 +41,13 @@ class Flight:
     tool: str
     op_id: str
     asks: Callable[[int], None]
-    asked: set[asyncio.Future[Reply]] = field(default_factory=set[asyncio.Future[Reply]])
+    asked: set[asyncio.Future[Any]] = field(default_factory=set[asyncio.Future[Any]])
     refused: str = ""
+    held: int = 0  # it waits for what another call asks
+
+    def changed(self) -> None:
+        """Something was asked or answered."""
+        self.asks(len(self.asked) + self.held)
 
 
 _mine: ContextVar[Flight | None] = ContextVar("mcp_call", default=None)
@@ -140,6 +148,47 @@ class Asking:
                 return False
         return True
 
+    async def authorize(
+        self, url: str, scopes: tuple[str, ...], back: asyncio.Future[dict[str, str]]
+    ) -> dict[str, str] | None:
+        """Ask the person to let the server do more, for the call under way, and wait for what the
+        browser brings ``back``. None when they do not want that, take too long, or the call ends.
+        All calls of the server wait meanwhile, and so do their clocks."""
+        if (flight := self._whose()) is None:
+            return None
+        with self._held():
+            reply = await self._put(Visit("", url, scopes[:SCOPES]))
+            if isinstance(reply, str) or reply.action != "accept":
+                return None
+            flight.asked.add(back)  # ends with the call
+            try:
+                async with asyncio.timeout(SIGN_IN_SECONDS):
+                    return await back
+            except (TimeoutError, SignInNeeded):
+                return None
+            except asyncio.CancelledError:
+                task = asyncio.current_task()
+                if task is None or task.cancelling():
+                    raise
+                return None
+            finally:
+                flight.asked.discard(back)
+
+    @contextmanager
+    def _held(self) -> Generator[None]:
+        """The clocks of all calls stand still."""
+        flights = list(self._flights)
+        for flight in flights:
+            flight.held += 1
+            flight.changed()
+        try:
+            yield
+        finally:
+            for flight in flights:
+                flight.held -= 1
+                if flight in self._flights:
+                    flight.changed()
+
     async def _put(self, what: What) -> Reply | str:
         """Ask at home; words for the server when that is not possible."""
         flight = self._whose()
@@ -153,7 +202,7 @@ class Asking:
             asyncio.run_coroutine_threadsafe(_awaited(self._ask, ask), self._home)
         )
         flight.asked.add(future)
-        flight.asks(len(flight.asked))
+        flight.changed()
         try:
             reply = await future
         except asyncio.CancelledError:
@@ -166,7 +215,7 @@ class Asking:
             return f"The client failed: {type(error).__name__}."
         finally:
             flight.asked.discard(future)
-            flight.asks(len(flight.asked))
+            flight.changed()
         if reply.action in ("decline", "failed"):
             flight.refused = type(what).__name__.lower()
         return reply

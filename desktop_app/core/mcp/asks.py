@@ -38,10 +38,12 @@ class Form:
 @dataclass(frozen=True, slots=True)
 class Visit:
     """Open ``url`` in a browser, for what the server must not be told through us. Whoever agrees
-    opens it; the core never does."""
+    opens it; the core never does. ``scopes``: the person lets the server do more there, these
+    names of rights are new."""
 
     message: str
     url: str
+    scopes: tuple[str, ...] = ()
 
 
 What = Sampling | Form | Visit

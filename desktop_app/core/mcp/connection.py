@@ -293,7 +293,9 @@ class Connection:
         if storage.kept.tokens is None and signing is None:
             self._set(signed_in=None)
             return None
-        self._oauth = OAuth(self.spec.url, storage, wire, signing, self._visited)
+        self._oauth = OAuth(
+            self.spec.url, storage, wire, signing, self._visited, self._asking.authorize
+        )
         return await self._oauth.auth(self._home)
 
     def _visited(self, host: str) -> None:

@@ -10,17 +10,16 @@ are one secret of the keyring, by the server's address.
 from __future__ import annotations
 
 import asyncio
-import html
 import json
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import parse_qsl, urlsplit
 
 from desktop_app.core.secrets import Place, Secrets
 
+from .loopback import Loopback, SignInNeeded
 from .transport import Wire
 
 if TYPE_CHECKING:
@@ -28,12 +27,7 @@ if TYPE_CHECKING:
     from mcp.client.auth import OAuthClientProvider
 
 SECONDS = 300.0  # for the person to sign in
-REQUEST_BYTES = 16_384  # of what a browser may send to the loopback address
 CLIENT = "Slipway"
-
-
-class SignInNeeded(Exception):
-    """The kept tokens are refused, or there are none; only the person can go on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,60 +43,6 @@ def secret_name(url: str) -> str:
     """The name of a server's secret: its address without user, query and fragment."""
     parts = urlsplit(url)
     return f"mcp {parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
-
-
-class Loopback:
-    """``http://127.0.0.1:<port>/callback`` for one answer of the browser."""
-
-    def __init__(self, said: str) -> None:
-        self._said = said
-        self._server: asyncio.Server | None = None
-        self._answer: asyncio.Future[dict[str, str]] = asyncio.get_running_loop().create_future()
-        self.url = ""
-
-    async def open(self, port: int = 0) -> None:
-        """Listen; on ``port`` when it is free, for a registration that names it."""
-        try:
-            self._server = await asyncio.start_server(self._serve, "127.0.0.1", port)
-        except OSError:
-            self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        bound = self._server.sockets[0].getsockname()[1]
-        self.url = f"http://127.0.0.1:{bound}/callback"
-
-    async def answer(self) -> dict[str, str]:
-        """The parameters that the browser brought."""
-        return await self._answer
-
-    def give_up(self) -> None:
-        if not self._answer.done():
-            self._answer.set_exception(SignInNeeded())
-
-    async def close(self) -> None:
-        if self._server is not None:
-            self._server.close()
-        self._answer.cancel()
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(
-            OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, TimeoutError
-        ):
-            async with asyncio.timeout(10):
-                head = await reader.readuntil(b"\r\n\r\n")
-            words = head[:REQUEST_BYTES].split(b"\r\n", 1)[0].decode("latin-1").split(" ")
-            target = urlsplit(words[1]) if len(words) == 3 else urlsplit("")
-            found = words[0] == "GET" and target.path == "/callback"
-            body = f"<!doctype html><meta charset=utf-8><p>{html.escape(self._said)}</p>"
-            data = body.encode() if found else b""
-            writer.write(
-                f"HTTP/1.1 {'200 OK' if found else '404 Not Found'}\r\n"
-                f"Content-Type: text/html; charset=utf-8\r\nContent-Length: {len(data)}\r\n"
-                "Cache-Control: no-store\r\nConnection: close\r\n\r\n".encode()
-                + data
-            )
-            await writer.drain()
-            if found and not self._answer.done():
-                self._answer.set_result(dict(parse_qsl(target.query)))
-        writer.close()
 
 
 @dataclass(slots=True)
@@ -180,10 +120,22 @@ def _model(name: str, held: dict[str, Any] | None) -> Any:
         return None
 
 
+class Declined(Exception):
+    """The person does not want the server to do more: its refusal stands."""
+
+
+# Asks the person for more rights of a server, for the call under way: the address to visit, what
+# is new, and what the browser will bring. None: they do not want it, or no call runs.
+Widen = Callable[
+    [str, tuple[str, ...], asyncio.Future[dict[str, str]]], Awaitable[dict[str, str] | None]
+]
+
+
 class OAuth:
     """One server's authorization, for one connection. ``signing`` None: nobody is asked, kept
-    tokens are used and refreshed, and more raises SignInNeeded. ``visited`` is told the host that
-    the person is sent to."""
+    tokens are used and refreshed, and more raises SignInNeeded; only a server that wants more
+    rights for a call (403, ``insufficient_scope``) may ask, by ``widen``. ``visited`` is told the
+    host that the person is sent to."""
 
     def __init__(
         self,
@@ -192,12 +144,16 @@ class OAuth:
         wire: Wire,
         signing: SignIn | None,
         visited: Callable[[str], None],
+        widen: Widen,
     ) -> None:
         self._url = url
         self._storage = storage
-        self._wire = wire
+        self.wire = wire
         self._signing = signing
         self._visited = visited
+        self._widen = widen
+        self._widening = False
+        self._brought: dict[str, str] | None = None
         self._loopback: Loopback | None = None
 
     @property
@@ -212,19 +168,11 @@ class OAuth:
 
     async def auth(self, home: asyncio.AbstractEventLoop) -> httpx2.Auth:
         """What the HTTP client signs requests with."""
-        import httpx2
         from mcp.client.auth import OAuthClientProvider
-        from mcp.shared.auth import OAuthClientMetadata, OAuthMetadata, ProtectedResourceMetadata
+        from mcp.shared.auth import OAuthClientMetadata
         from pydantic import AnyUrl
 
-        kept = self._storage.kept
-        redirect = _redirect(kept)
-        if self._signing is not None:
-            self._loopback = Loopback(self._signing.said)
-            await self._loopback.open(urlsplit(redirect).port or 0)
-            if self._loopback.url != redirect and not _registered_by_hand(kept):
-                kept.client = None  # a registration names its address: make a new one
-            redirect = self._loopback.url
+        redirect = await self._where_to_come_back()
         provider = OAuthClientProvider(
             self._url,
             OAuthClientMetadata(
@@ -236,42 +184,64 @@ class OAuth:
             lambda url: self._visit(url, home),
             self._come_back,
         )
-        # The SDK keeps neither when tokens end nor where they are renewed.
-        context = provider.context
+        self._recall(provider)
+        return signer(self, provider)
+
+    async def _where_to_come_back(self) -> str:
+        """The registered address; when the person is to sign in, one that is open now."""
+        kept = self._storage.kept
+        redirect = _redirect(kept)
+        if self._signing is not None:
+            self._loopback = Loopback(self._signing.said)
+            await self._loopback.open(urlsplit(redirect).port or 0)
+            if self._loopback.url != redirect and not _registered_by_hand(kept):
+                kept.client = None  # a registration names its address: make a new one
+            redirect = self._loopback.url
+        return redirect
+
+    def _recall(self, provider: OAuthClientProvider) -> None:
+        """The SDK keeps neither when tokens end nor where they are renewed."""
+        from mcp.shared.auth import OAuthMetadata, ProtectedResourceMetadata
+
+        kept, context = self._storage.kept, provider.context
         context.token_expiry_time = kept.expires
         context.oauth_metadata = _of(OAuthMetadata, kept.metadata)
         context.protected_resource_metadata = _of(ProtectedResourceMetadata, kept.resource)
         if (resource := context.protected_resource_metadata) and resource.authorization_servers:
             context.auth_server_url = str(resource.authorization_servers[0])
-        outer = self
 
-        class Told(httpx2.Auth):
-            """The provider's flow; what it fails with is told beside the transport, which would
-            only say that the connection failed."""
+    # -- more rights ---------------------------------------------------------------------------
 
-            requires_response_body = True
+    async def widen(self, provider: OAuthClientProvider) -> None:
+        """The server wants more rights: get ready for the browser. Declined where it could not
+        come back."""
+        from pydantic import AnyUrl
 
-            async def async_auth_flow(
-                self, request: httpx2.Request
-            ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
-                flow = provider.async_auth_flow(request)
-                try:
-                    outgoing = await flow.__anext__()
-                    while True:
-                        response = yield outgoing
-                        outgoing = await flow.asend(response)
-                except StopAsyncIteration:
-                    await outer.found(provider)
-                except SignInNeeded:
-                    outer._wire.sign_in = "needed"
-                    raise
-                except Exception as error:
-                    outer._wire.sign_in = str(error)[:300] or type(error).__name__
-                    raise
-                finally:
-                    await flow.aclose()
+        if self._signing is not None:
+            return  # the person is signing in: they are sent there again
+        port = urlsplit(_redirect(self._storage.kept)).port
+        self._loopback, self._widening = Loopback(f"\N{CHECK MARK} {CLIENT}"), True
+        await self._loopback.open(port or 0)
+        if port and urlsplit(self._loopback.url).port != port:
+            raise Declined  # the registration names a port that somebody else has now
+        provider.context.client_metadata.redirect_uris = [AnyUrl(self._loopback.url)]
 
-        return Told()
+    async def widened(self) -> None:
+        """That is over, however it ended."""
+        if self._widening:
+            self._widening, self._brought = False, None
+            if self._loopback is not None:
+                await self._loopback.close()
+
+    async def _ask_for_more(self, url: str) -> None:
+        """Ask the person, and wait for what the browser brings."""
+        assert self._loopback is not None
+        had = str((self._storage.kept.tokens or {}).get("scope") or "").split()
+        asked = dict(parse_qsl(urlsplit(url).query)).get("scope", "").split()
+        fresh = tuple(name for name in asked if name not in had) or tuple(asked)
+        self._brought = await self._widen(url, fresh, self._loopback.answer)
+        if self._brought is None or "error" in self._brought:
+            raise Declined
 
     async def found(self, provider: OAuthClientProvider) -> None:
         """Keep where tokens are renewed, once it is known."""
@@ -291,8 +261,11 @@ class OAuth:
             await self._loopback.close()
 
     async def _visit(self, url: str, home: asyncio.AbstractEventLoop) -> None:
-        signing = self._signing
-        if signing is None or not url.startswith(("https://", "http://")):
+        signing, web = self._signing, url.startswith(("https://", "http://"))
+        if signing is None and web and self._widening:
+            await self._ask_for_more(url)
+            return
+        if signing is None or not web:
             raise SignInNeeded
 
         async def ask() -> None:
@@ -306,13 +279,61 @@ class OAuth:
         from mcp.shared.auth import AuthorizationCodeResult
 
         assert self._loopback is not None
-        async with asyncio.timeout(SECONDS):
-            found = await self._loopback.answer()
+        if (found := self._brought) is None:
+            async with asyncio.timeout(SECONDS):
+                found = await self._loopback.answer
         if "error" in found:
             raise OAuthFlowError(found.get("error_description") or found["error"])
         return AuthorizationCodeResult(
             code=found.get("code", ""), state=found.get("state"), iss=found.get("iss")
         )
+
+
+def signer(oauth: OAuth, provider: OAuthClientProvider) -> httpx2.Auth:
+    """The provider's flow for the HTTP client. What it fails with is told beside the transport,
+    which would only say that the connection failed; a person who does not want to give more rights
+    leaves the connection as it is, and the server's refusal is the call's answer."""
+    import httpx2
+
+    class Signer(httpx2.Auth):
+        requires_response_body = True
+
+        async def async_auth_flow(
+            self, request: httpx2.Request
+        ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+            flow = provider.async_auth_flow(request)
+            refused = response = None
+            try:
+                outgoing = await flow.__anext__()
+                while True:
+                    response = yield outgoing
+                    if refused is None and wants_more(response):
+                        refused = response
+                        await oauth.widen(provider)
+                    outgoing = await flow.asend(response)
+            except StopAsyncIteration:
+                await oauth.found(provider)
+            except Declined:
+                if response is not refused:
+                    yield request  # the last answer was not the server's own: it refuses again
+            except SignInNeeded:
+                oauth.wire.sign_in = "needed"
+                raise
+            except Exception as error:
+                oauth.wire.sign_in = str(error)[:300] or type(error).__name__
+                raise
+            finally:
+                await oauth.widened()
+                await flow.aclose()
+
+    return Signer()
+
+
+def wants_more(response: httpx2.Response) -> bool:
+    """Whether a server refuses for want of rights: the specification's "step-up authorization",
+    RFC 6750 3.1."""
+    said = response.headers.get("www-authenticate", "")
+    return response.status_code == 403 and "insufficient_scope" in said
 
 
 def _redirect(kept: Kept) -> str:

@@ -74,49 +74,45 @@ class ModelForm(QWidget):
         self._row(lambda: tr("Key"), self.key, self.key_note)
 
     def _build_model(self) -> None:
+        self._build_name()
+        self._build_sizes()
+        self._build_price()
+        self._build_answering()
+
+    def _build_name(self) -> None:
+        """Which model it is, and what it is called here."""
         self.model = Field(
             lambda: tr("Model"), placeholder=lambda: BY_ID[self.provider.value()].example
         )
         self.list = Button(lambda: tr("List models"), glyph="list")
         self.list.clicked.connect(self.listWanted.emit)
-        line = QWidget()
-        row = QHBoxLayout(line)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme().px(8))
-        row.addWidget(self.model, 1)
-        row.addWidget(self.list, 0, Qt.AlignmentFlag.AlignTop)
-        line.setFocusProxy(self.model)
+        line = _line(self.model, self.list)
         self._row(lambda: tr("Model"), line)
         self.model.edit.editingFinished.connect(self._model_entered)
         self.name = Field(lambda: tr("Name"), placeholder=lambda: self.model.text())
         self._row(lambda: tr("Name"), self.name)
+
+    def _build_sizes(self) -> None:
         self.window_size = Field(lambda: tr("Context window"))
         self.window_note = Label("", role="caption", tone="faint")
         self._row(lambda: tr("Context window"), self.window_size, self.window_note)
         self.longest = Field(lambda: tr("Longest answer"), placeholder=self._longest_hint)
-        longest_note = Label(
-            lambda: tr("In tokens. That much of the window is kept free for it."),
-            role="caption",
-            tone="faint",
-        )
-        self._row(lambda: tr("Longest answer"), self.longest, longest_note)
+        note = _note(lambda: tr("In tokens. That much of the window is kept free for it."))
+        self._row(lambda: tr("Longest answer"), self.longest, note)
+
+    def _build_price(self) -> None:
         self.price_in = Field(
             lambda: tr("Dollars for a million tokens in"), placeholder=lambda: tr("in")
         )
         self.price_out = Field(
             lambda: tr("Dollars for a million tokens out"), placeholder=lambda: tr("out")
         )
-        prices = QWidget()
-        row = QHBoxLayout(prices)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme().px(8))
-        row.addWidget(self.price_in, 1)
-        row.addWidget(self.price_out, 1)
-        prices.setFocusProxy(self.price_in)
-        price_note = Label(
-            lambda: tr("US dollars for a million tokens: in, out."), role="caption", tone="faint"
-        )
-        self._row(lambda: tr("Price"), prices, price_note)
+        prices = _line(self.price_in, self.price_out)
+        note = _note(lambda: tr("US dollars for a million tokens: in, out."))
+        self._row(lambda: tr("Price"), prices, note)
+
+    def _build_answering(self) -> None:
+        """How it answers, and who does when it cannot."""
         self.effort = Choice(lambda: tr("Thinking effort"))
         efforts: list[tuple[str, Text]] = [("", lambda: tr("As the provider sets it"))]
         for effort in EFFORTS:
@@ -124,9 +120,7 @@ class ModelForm(QWidget):
         self.effort.set_choices(efforts)
         self._row(lambda: tr("Thinking effort"), self.effort)
         self.fallback = Choice(lambda: tr("Stand-in"))
-        self.fallback_note = Label(
-            lambda: tr("Answers for one turn when this model cannot."), role="caption", tone="faint"
-        )
+        self.fallback_note = _note(lambda: tr("Answers for one turn when this model cannot."))
         self._row(lambda: tr("Stand-in"), self.fallback, self.fallback_note)
         self.images = Switch(lambda: tr("Takes images"))
         holder = QWidget()
@@ -327,6 +321,25 @@ class ModelForm(QWidget):
             if known is not None and (known.input, known.output) == (given, taken):
                 return known
         return Price(given, taken)
+
+
+def _line(first: Field, second: Field | Button) -> QWidget:
+    """Two controls in one row; the first has the focus, fields share the width."""
+    line = QWidget()
+    row = QHBoxLayout(line)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.setSpacing(theme().px(8))
+    row.addWidget(first, 1)
+    if isinstance(second, Field):
+        row.addWidget(second, 1)
+    else:
+        row.addWidget(second, 0, Qt.AlignmentFlag.AlignTop)
+    line.setFocusProxy(first)
+    return line
+
+
+def _note(words: Text) -> Label:
+    return Label(words, role="caption", tone="faint")
 
 
 def _longest(window: int) -> int:

@@ -9,10 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+import pytest
 import pytest_asyncio
 
+from desktop_app.core.errors import ToolFailure
+from desktop_app.core.mcp.asks import Ask, Asker, Reply, Visit
 from desktop_app.core.mcp.connection import Connection
-from desktop_app.core.mcp.oauth import Kept, Loopback, SignIn, secret_name
+from desktop_app.core.mcp.loopback import Loopback
+from desktop_app.core.mcp.oauth import Kept, SignIn, secret_name
 from desktop_app.core.mcp.spec import ServerSpec
 from desktop_app.core.secrets import Secrets
 from tests.helpers.mcp import QUICK, Bench, call, free_port, serving, until
@@ -46,12 +50,14 @@ class Place:
         self.visited: list[str] = []
         self.pages: list[str] = []
 
-    def connect(self, ring: Ring | None = None, **spec: Any) -> Connection:
+    def connect(
+        self, ring: Ring | None = None, ask: Asker | None = None, **spec: Any
+    ) -> Connection:
         secrets = Secrets(lambda: ring)
         name = f"g{len(self.mcp.connections)}"
         made = Connection(
             ServerSpec(name, "streamable_http", url=self.url, **spec),
-            self.mcp.runner, "/", lambda _: None, QUICK, None, secrets,
+            self.mcp.runner, "/", lambda _: None, QUICK, ask, secrets,
         )  # fmt: skip
         self.mcp.connections.append(made)
         made.start()
@@ -76,8 +82,8 @@ class Place:
         async with httpx2.AsyncClient() as client:
             await client.post(f"http://127.0.0.1:{self.port}/forget{query}")
 
-    async def signed_in(self, ring: Ring | None) -> Connection:
-        c = self.connect(ring)
+    async def signed_in(self, ring: Ring | None, ask: Asker | None = None) -> Connection:
+        c = self.connect(ring, ask)
         await until(lambda: c.status.state == "failed")
         c.sign_in(SignIn(self.browse, "Signed in, close <this>."))
         await until(lambda: c.status.state == "ok")
@@ -169,6 +175,96 @@ async def test_a_refusal_and_giving_up_are_told(place: Place) -> None:
     assert place.ring.held == {} or "at-" not in json.dumps(place.ring.held)
 
 
+def scopes_of(asked: Ask) -> tuple[str, ...]:
+    assert isinstance(asked.what, Visit)
+    return asked.what.scopes
+
+
+# -- more rights -----------------------------------------------------------------------------------
+
+
+async def test_a_call_that_needs_more_rights_asks_and_goes_on(place: Place) -> None:
+    asked: list[Ask] = []
+
+    async def ask(what: Ask) -> Reply:
+        asked.append(what)
+        assert isinstance(what.what, Visit)
+        await place.browse(what.what.url)
+        return Reply("accept")
+
+    c = await place.signed_in(place.ring, ask)
+    assert (await call(c, "secret_number")).text == "42"
+    assert asked == []
+    assert (await call(c, "deep_number")).text == "43"
+    (one,) = asked
+    assert (one.tool, scopes_of(one)) == ("deep_number", ("deep",))
+    assert place.seen().splitlines()[-3:] == [
+        "more wanted",
+        f"authorize resource={place.url} scope=plain deep",
+        "token",
+    ], "the rights that it had are asked for again"
+    assert (await call(c, "deep_number")).text == "43"
+    assert len(asked) == 1
+    await c.stop()
+
+    again = place.connect(place.ring, ask)  # another start of the program
+    await until(lambda: again.status.state == "ok")
+    assert (await call(again, "deep_number")).text == "43"
+    assert len(asked) == 1, "the wider tokens were kept"
+
+
+async def test_it_asks_too_when_the_tokens_are_of_an_earlier_run(place: Place) -> None:
+    first = await place.signed_in(place.ring)
+    await first.stop()
+
+    async def ask(what: Ask) -> Reply:
+        assert isinstance(what.what, Visit)
+        await place.browse(what.what.url)
+        return Reply("accept")
+
+    c = place.connect(place.ring, ask)
+    await until(lambda: c.status.state == "ok")
+    assert (await call(c, "deep_number")).text == "43"
+
+
+@pytest.mark.parametrize("how", ["decline", "cancel", "denied there", "nobody"])
+async def test_without_more_rights_only_that_call_fails(place: Place, how: str) -> None:
+    async def ask(what: Ask) -> Reply:
+        if how == "denied there":
+            place.mode("deny")
+            assert isinstance(what.what, Visit)
+            await place.browse(what.what.url)
+            return Reply("accept")
+        return Reply("decline" if how == "decline" else "cancel")
+
+    c = await place.signed_in(place.ring, None if how == "nobody" else ask)
+    with pytest.raises(ToolFailure) as caught:
+        await call(c, "deep_number")
+    assert caught.value.code == ("mcp.declined" if how == "decline" else "mcp.refused")
+    assert c.status.state == "ok", "the connection is as good as before"
+    assert (await call(c, "secret_number")).text == "42"
+
+
+async def test_a_call_that_ends_takes_the_question_back(place: Place) -> None:
+    asked = asyncio.Event()
+
+    async def ask(what: Ask) -> Reply:
+        asked.set()
+        return Reply("accept")  # and the browser never comes back
+
+    c = await place.signed_in(place.ring, ask)
+    task = asyncio.ensure_future(call(c, "deep_number"))
+    async with asyncio.timeout(20):
+        await asked.wait()
+    other = asyncio.ensure_future(call(c, "secret_number"))  # waits behind it
+    await asyncio.sleep(0.1)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    async with asyncio.timeout(20):
+        assert (await other).text == "42"
+
+
 async def test_a_key_in_the_declaration_is_left_alone(place: Place) -> None:
     c = place.connect(place.ring, headers={"Authorization": "Bearer wrong"})
     await until(lambda: c.status.state == "failed")
@@ -183,7 +279,7 @@ async def test_the_loopback_answers_its_own_path_alone() -> None:
         other = await client.get(loopback.url.replace("callback", "favicon.ico"))
         good = await client.get(f"{loopback.url}?code=c&state=s")
     assert (other.status_code, good.status_code) == (404, 200)
-    assert await loopback.answer() == {"code": "c", "state": "s"}
+    assert await loopback.answer == {"code": "c", "state": "s"}
     await loopback.close()
 
 

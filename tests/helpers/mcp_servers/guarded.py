@@ -2,7 +2,8 @@
 
 It checks what OAuth 2.1 has a server check: the registered address, PKCE. A file beside
 NOTES that ends with ``.mode`` may hold ``deny`` (the person refuses) or ``short``
-(tokens end at once); ``NOTES`` gets a line for each request that matters."""
+(tokens end at once); ``deep_number`` wants the right ``deep``, others the
+right ``plain``. ``NOTES`` gets a line for each request that matters."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ PORT, NOTES = int(sys.argv[1]), Path(sys.argv[2])
 HERE = f"http://127.0.0.1:{PORT}"
 clients: dict[str, list[str]] = {}
 codes: dict[str, dict[str, str]] = {}
-tokens: set[str] = set()
-renewals: set[str] = set()
+tokens: dict[str, str] = {}  # to the rights it stands for
+renewals: dict[str, str] = {}
 
 server = MCPServer("guarded")
 
@@ -35,6 +36,12 @@ server = MCPServer("guarded")
 def secret_number() -> str:
     """A number behind the sign-in."""
     return "42"
+
+
+@server.tool()
+def deep_number() -> str:
+    """A number for which more rights are needed."""
+    return "43"
 
 
 def note(text: str) -> None:
@@ -85,7 +92,8 @@ async def authorize(request: Request) -> Any:
         code = uuid.uuid4().hex
         codes[code] = asked
         answer["code"] = code
-    note(f"authorize resource={asked.get('resource')}")
+    more = f" scope={asked['scope']}" if "deep" in asked.get("scope", "") else ""
+    note(f"authorize resource={asked.get('resource')}{more}")
     return RedirectResponse(f"{back}?{urlencode(answer)}")
 
 
@@ -96,6 +104,7 @@ async def token(request: Request) -> JSONResponse:
             note("renewal refused")
             return JSONResponse({"error": "invalid_grant"}, status_code=400)
         note("renewed")
+        rights = renewals[str(form["refresh_token"])]
     else:
         asked = codes.pop(str(form["code"]))
         digest = hashlib.sha256(str(form["code_verifier"]).encode()).digest()
@@ -103,11 +112,12 @@ async def token(request: Request) -> JSONResponse:
         if proof != asked["code_challenge"] or form["redirect_uri"] != asked["redirect_uri"]:
             return JSONResponse({"error": "invalid_grant"}, status_code=400)
         note("token")
+        rights = asked.get("scope", "plain")
     access, renewal = f"at-{uuid.uuid4().hex}", f"rt-{uuid.uuid4().hex}"
-    tokens.add(access)
-    renewals.add(renewal)
+    tokens[access] = renewals[renewal] = rights
     seconds = 1 if mode() == "short" else 3600
     return JSONResponse({"access_token": access, "token_type": "Bearer", "expires_in": seconds,
+                         "scope": rights,
                          "refresh_token": renewal})  # fmt: skip
 
 
@@ -127,13 +137,27 @@ class Guard:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http" and scope["path"] == "/mcp":
-            request = Request(scope)
+            request = Request(scope, receive)
             given = request.headers.get("authorization", "").removeprefix("Bearer ")
             if given not in tokens:
                 where = f'resource_metadata="{HERE}/.well-known/oauth-protected-resource/mcp"'
                 refused = JSONResponse({}, 401, {"WWW-Authenticate": f"Bearer {where}"})
                 await refused(scope, receive, send)
                 return
+            body = await request.body()
+            if b"deep_number" in body and "deep" not in tokens[given].split():
+                note("more wanted")
+                why = 'Bearer error="insufficient_scope", scope="deep"'
+                await JSONResponse({}, 403, {"WWW-Authenticate": why})(scope, receive, send)
+                return
+
+            told = [{"type": "http.request", "body": body, "more_body": False}]
+
+            async def again() -> Any:
+                return told.pop() if told else await receive()
+
+            await self.app(scope, again, send)
+            return
         await self.app(scope, receive, send)
 
 

@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from desktop_app.core.loopwatch import LoopWatch
 from tests.helpers.mcp import declare, entry
-from tests.ui.chat.test_mcp_panel import Stage
+from tests.ui.tools.test_mcp_panel import Stage
 
 
 def test_no_callback_holds_the_loop(tmp_path: Path, run: Any, qtbot: QtBot) -> None:

@@ -28,6 +28,7 @@ from desktop_app.ui.chat.page import ChatPage
 from desktop_app.ui.chat.requests.card import RequestCard
 from desktop_app.ui.chat.requests.form import FormPart
 from desktop_app.ui.chat.requests.sampling import SamplingPart
+from desktop_app.ui.chat.requests.words import answered
 from desktop_app.ui.chat.rows_from import Voice
 from desktop_app.ui.chat.sources import ChatSources
 from desktop_app.ui.chat.view_model import ChatViewModel
@@ -203,6 +204,30 @@ def test_an_address_is_shown_whole_and_opened_by_the_person_alone(
     card.open.click()
     assert visits == [URL]
     assert [a.action for _, a in got] == ["accept"]
+
+
+def test_more_rights_are_named_with_what_they_are_for(card: RequestCard) -> None:
+    visits: list[str] = []
+    card.visit.connect(visits.append)
+    got = answers(card)
+    scopes = ("files:write", "mail\u202e")
+    asked = request(Visit("", "https://login.example/authorize?scope=x", scopes))
+    card.show_requests([asked])
+    shown = words(card)
+    assert card.accessibleName() == "“travel” asks for more rights"
+    assert "“book” needs what you have not allowed yet: files:write, mail" in shown
+    assert "\u202e" not in shown, "nothing in it is hidden"
+    assert "login.example" in shown
+    card.open.click()
+    assert (visits, [a.action for _, a in got]) == ([asked.what.url], ["accept"])
+    body = {"kind": "visit", "server": "travel", "scopes": ["files:write"]}
+    for answer, heading in (
+        ("accept", "You went to give “travel” more rights"),
+        ("decline", "“travel” asked for more rights"),
+    ):
+        title, detail = answered({**body, "answer": answer})
+        assert title == heading
+        assert "Rights: files:write" in detail
 
 
 Show = Callable[[FakeConversation], tuple[ChatPage, ChatViewModel]]

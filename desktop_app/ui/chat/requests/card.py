@@ -168,7 +168,7 @@ class RequestCard(Live, QFrame):
                 text = ForeignText(lambda: tr("Address"), max_lines=6)
                 text.show_text(what.url)
                 self.part = ForeignBox(text)
-                self._say(what.message)
+                self._say(words.scopes_message(request) if what.scopes else what.message)
         self._column.insertWidget(1, self.part)
         self._edit(False)
 

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from desktop_app.core.agent.request_shapes import Request
-from desktop_app.core.mcp.asks import Sampling
+from desktop_app.core.mcp.asks import Sampling, Visit
 from desktop_app.core.mcp.forms import Field
 from desktop_app.ui.chat import figures
 from desktop_app.ui.chat.foreign import visible
@@ -22,6 +22,8 @@ def title(request: Request) -> str:
             return tr("“{server}” asks your model", server=server)
         case "form":
             return tr("“{server}” asks you to fill this in", server=server)
+        case "visit" if scopes_of(request):
+            return tr("“{server}” asks for more rights", server=server)
         case "visit":
             return tr("“{server}” asks you to open an address", server=server)
 
@@ -51,6 +53,18 @@ def form_note(server: str) -> str:
         "does not see it. Do not enter passwords or keys.",
         server=visible(server)[0],
     )
+
+
+def scopes_of(request: Request) -> tuple[str, ...]:
+    """The rights that a server wants beside those that it has; none for any other request."""
+    return request.what.scopes if isinstance(request.what, Visit) else ()
+
+
+def scopes_message(request: Request) -> str:
+    """What it wants, and for what."""
+    names = visible(", ".join(scopes_of(request)))[0]
+    tool = visible(request.tool)[0]
+    return tr("“{tool}” needs what you have not allowed yet: {names}", tool=tool, names=names)
 
 
 def visit_note(url: str) -> str:
@@ -149,6 +163,10 @@ def answered(body: dict[str, Any]) -> tuple[str, str]:
             heading = tr("You filled in a form of “{server}”", server=server)
         case "form", _:
             heading = tr("“{server}” asked you to fill in a form", server=server)
+        case _, "accept" if body.get("scopes"):
+            heading = tr("You went to give “{server}” more rights", server=server)
+        case _, _ if body.get("scopes"):
+            heading = tr("“{server}” asked for more rights", server=server)
         case _, "accept":
             heading = tr("You opened an address for “{server}”", server=server)
         case _:
@@ -178,6 +196,8 @@ def _detail(body: dict[str, Any]) -> str:
     parts: list[str] = []
     if isinstance(names := body.get("filled"), list) and names:
         parts.append(tr("Sent: {names}", names=visible(", ".join(map(str, names)))[0]))
+    if isinstance(scopes := body.get("scopes"), list) and scopes:
+        parts.append(tr("Rights: {names}", names=visible(", ".join(map(str, scopes)))[0]))
     if code := str(body.get("code") or ""):
         params = body.get("params")
         told = describe(code, params if isinstance(params, dict) else {})
