@@ -24,9 +24,13 @@ GROWN = 1.08  # the upper estimate must have grown by so much before a failed dr
 
 
 def frozen(state: AgentState) -> AgentState:
-    """A copy that does not grow with the state: its messages' lists of blocks are its own."""
-    messages = [m.model_copy(update={"content": list(m.content)}) for m in state.context]
-    return state.model_copy(update={"context": messages})
+    """A copy that does not grow with the state. Only its newest reply, and what came after it, may
+    still get blocks: the messages before are the state's own."""
+    context = state.context
+    replies = (n for n in range(len(context) - 1, -1, -1) if context[n].role == "assistant")
+    newest = next(replies, 0)
+    copies = [m.model_copy(update={"content": list(m.content)}) for m in context[newest:]]
+    return state.model_copy(update={"context": [*context[:newest], *copies]})
 
 
 class Drafts:

@@ -35,7 +35,7 @@ class Draft:
     offloaded: list[Msg] = field(default_factory=list[Msg])
     written: list[Any] | None = None  # how far the offload reaches, in the state as it is
     dropped: frozenset[str] = frozenset()  # ids that a person leaves out of the prompt
-    level: int = 0  # how far the ledger gave way: ``plan.LEVELS``
+    level: int = 0  # how far the ledger gave way: ``levels``
     found: float = 0.0  # raw tokens of its decisions and facts
     noted: float = 0.0  # and of its narratives
     spare: float = 0.0  # raw tokens left to the target

@@ -26,6 +26,7 @@ class Foresight:
     facts: float
     other: float
     scale: float = 1.0
+    last: float = 1.0  # what was foreseen of the ledger last
 
     @classmethod
     def of(
@@ -49,6 +50,7 @@ class Foresight:
         found, brought = self.found, self.brought
         cut = cut_for(found, keep)
         if not cut.first or cut.first == len(found):
+            self.last = 0.0
             return keep
         gone = [brought[n] for n in range(cut.first) if n != cut.request]
         said, facts = sum(s for s, _ in gone), sum(f for _, f in gone)
@@ -59,4 +61,10 @@ class Foresight:
                 break
             said, facts = said + brought[n][0], facts + brought[n][1]
             kept -= found[n].raw
+        self.last = self.ledger(said, facts, room)
         return min(keep, kept + 1)
+
+    def again(self, ledger: float, keep: float, least: float, most: float, room: Room) -> float:
+        """``keep`` once more, after the ledger of what it said last took ``ledger`` tokens."""
+        self.scale *= ledger / self.last if self.last > 0 else 1.0
+        return self.keep(keep, least, most, room)

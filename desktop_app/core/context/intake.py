@@ -8,6 +8,7 @@ never changed, but for ``lists``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from desktop_app.core.messages import Msg, ToolCallBlock
 
@@ -48,7 +49,8 @@ class Intake:
         self.shapes = {shape(i.text) for i in self.items if i.kind != "constraint"}
         self.pins: list[Pin] = list(ledger.pins)
         self.lists: list[TodoList] = [n.model_copy(deep=True) for n in ledger.lists]
-        self.files: dict[str, Touched] = {f.path: f for f in ledger.files}
+        # Newest last; one that is touched now is known by its fields alone until the end.
+        self.files: dict[str, Touched | dict[str, Any]] = {f.path: f for f in ledger.files}
         self.failed: list[Failed] = list(ledger.failed)
         self.skills: list[str] = list(ledger.skills)
         self.answers: list[Answer] = []
@@ -67,7 +69,7 @@ class Intake:
         """Put all of it into ``ledger``."""
         ledger.said, ledger.items, ledger.pins = self.said, self.items, self.pins
         ledger.lists, ledger.failed, ledger.skills = self.lists, self.failed, self.skills
-        ledger.files = list(self.files.values())
+        ledger.files = [Touched(**f) if isinstance(f, dict) else f for f in self.files.values()]
         ledger.seen = [*ledger.seen, *glimpses(self.answers, {g.text for g in ledger.seen})]
 
     # -- messages --------------------------------------------------------------------------------
@@ -97,13 +99,15 @@ class Intake:
 
     def take_step(self, msg: Msg, step: Step) -> None:
         """A step of a reply."""
-        for told in step.texts:
-            if msg.metadata and is_pinned(msg.metadata):
+        if msg.metadata and is_pinned(msg.metadata):
+            for told in step.texts:
                 self.pins.append(Pin(id=told.block.id, who="assistant", text=told.block.text))
-            if told.boxes is not None:
-                bring(self.lists, told.boxes, msg.id)
-            for found in told.found:
-                self._found(found)
+        if step.lists:
+            for told in step.texts:
+                if told.boxes is not None:
+                    bring(self.lists, told.boxes, msg.id)
+        for found in step.found:
+            self._found(found)
         for called in step.calls:
             self._call(called)
 
@@ -173,15 +177,12 @@ class Intake:
             self.answers.append(called.answer)
 
     def _touch(self, path: str, action: Action, ref: str) -> None:
-        """Newest last."""
         known = self.files.pop(path, None)
         if known is None:
-            known = Touched(path=path, ref=ref)
-            setattr(known, action, 1)
+            self.files[path] = {"path": path, action: 1, "ref": ref}
         else:
-            done = {**known.__dict__, action: getattr(known, action) + 1, "ref": ref}
-            known = Touched(**done, **(known.model_extra or {}))
-        self.files[path] = known
+            fields = known if isinstance(known, dict) else known.model_dump()
+            self.files[path] = {**fields, action: fields.get(action, 0) + 1, "ref": ref}
 
 
 def _name_of(call: ToolCallBlock) -> str:

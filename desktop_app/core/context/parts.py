@@ -182,9 +182,8 @@ class Parts:
         self.read += 1
         pieces = self._pieces(from_iteration(msg, step, 0, set(), False))
         read, count = read_step(msg, step), self._pricer.texts.count
-        for told in read.texts:
-            for found in told.found:
-                self._pricer.texts.count_lines(f"- {found.item.text}")
+        for found in read.found:
+            self._pricer.texts.count_lines(f"- {found.item.text}")
         return Part(
             step.start,
             step.end,
@@ -194,7 +193,7 @@ class Parts:
             thinks=any(signed(b) for b in step.head),
             tasks=any(c.name in TASK_TOOLS for c in step.calls),
             step=read,
-            found=sum(size_of(f.item, count) for t in read.texts for f in t.found),
+            found=sum(size_of(f.item, count) for f in read.found),
         )
 
     def _pieces(self, built: Sequence[Msg]) -> list[Piece]:

@@ -27,6 +27,7 @@ from .foresight import TITLES, Foresight
 from .intake import absorb
 from .ledger import FILES, Ledger, Room, ledger_from
 from .ledger_text import render
+from .levels import LEVELS, Way, gone_at
 from .masking import Mask, old_masks, squeeze
 from .offloading import offload
 from .parts import Entry
@@ -40,25 +41,12 @@ KEEP = 0.25  # of W: the newest steps stay in this, counting the conversation al
 KEEP_LEAST = 0.08  # of W: before they get less, what gives way in the ledger does
 KEEP_BY_HAND = 0.3  # of the conversation, when a person asks for less than the marks would
 ROUNDS = 24
+LOOSE = 0.05  # of the target: when more than this is left, more of the newest steps may stay
 FREES = 0.1  # of W: an automatic compaction that frees less comes again at once
 FREES_LEAST = 2000  # tokens; on small windows a fifth of W
 PATIENT: frozenset[Trigger] = frozenset({"danger", "resume", "model_switch"})
 FOUND, FOUND_LEAST = 0.35, 0.02  # of W: decisions and facts, where there is room for them
-# What gives way, in this order, when the ledger is too long: narratives, lines of results and the
-# names of files that were only read; facts and old decisions (by as much as is needed); the list of
-# files; the newest steps; then the person's older messages by reference. Shares of W: said, notes,
-# seen; then of the files, how many are listed one by one.
-LEVELS = (
-    (0.15, 0.04, 0.04, 1.0),
-    (0.15, 0.0, 0.02, 1.0),
-    (0.15, 0.0, 0.0, 0.6),
-    (0.15, 0.0, 0.0, 0.2),
-    (0.08, 0.0, 0.0, 0.0),
-    (0.02, 0.0, 0.0, 0.0),
-)
 SEEN = 0.12  # of W: lines of results, out of what is left to the target
-SAID_LESS = 4  # the first level at which the person's words give way
-_PARTS = ("notes", "lines of results"), ("files",), ("messages",)
 
 
 class Planner:
@@ -159,49 +147,68 @@ class Planner:
         """The newest steps are kept down to a floor, then the ledger gives way level by level, then
         the newest steps too. What is smallest is returned, with its raw tokens, when nothing
         reaches the target."""
-        best: tuple[float, Draft] | None = None
-        state, first, entries = begun.state, begun.ledger, self._entries
-        found = atoms(entries)
-        self._past = Past(state.context, entries, first)
-        level, least = 0, self._share(KEEP_LEAST)
-        most, floor = self._share(FOUND), self._share(FOUND_LEAST)
-        foresight = Foresight.of(entries, found, first, self.account.pricer.texts)
-        keep = foresight.keep(keep, least, target - fixed - notes, self.room(0, most))
+        found = atoms(self._entries)
+        self._past = Past(begun.state.context, self._entries, begun.ledger)
+        way = Way(
+            keep,
+            self._share(KEEP_LEAST),
+            self._share(FOUND),
+            self._share(FOUND_LEAST),
+            target,
+        )
+        texts = self.account.pricer.texts
+        foresight = Foresight.of(self._entries, found, begun.ledger, texts)
+        free, room = target - fixed - notes, self.room(0, way.most)
+        way.keep = foresight.keep(keep, way.least, free, room)
+        best: tuple[float, Draft] | None = None  # what fits, else the smallest
+        fits = False
         for _ in range(ROUNDS):
-            atoms_now, masks = self._squeezed(state, found, max(keep, self._raw(400)))
-            cut = cut_for(atoms_now, max(0.0, keep))
-            draft = replace(begun, ledger=first.fork(), masks=masks, level=level)
-            self._placed(draft, atoms_now, cut, self.room(level, most), chosen)
-            kept = self._kept(draft, found)
-            total = fixed + self._rendered(draft.ledger) + kept
-            over = total - target
+            draft, kept, ledger = self._tried(begun, way, found, chosen)
+            total = fixed + ledger + kept
+            draft.spare = max(0.0, target - total - TITLES)
+            over = total - target + (notes if way.keep > way.least else 0.0)
+            if over <= 0:
+                best = (total, draft)
+                if fits or way.level or -over < LOOSE * target:
+                    break
+                fits = True  # the ledger is smaller than was foreseen: more may stay
+                more = foresight.again(ledger, keep, way.least, free, room)
+                if more <= way.keep:
+                    break
+                way.keep = more
+                continue
+            if fits:
+                break
             if best is None or total < best[0]:
                 best = (total, draft)
-            draft.spare = max(0.0, -over - TITLES)
-            over += notes if keep > least else 0.0
-            if over <= 0:
+            if not way.less(over, kept, draft.found):
                 break
-            used = draft.found
-            if keep > least:
-                keep = max(least, min(keep, kept) - over)
-            elif level == 0:
-                level = 1
-            elif used > floor and most > floor:
-                most = max(floor, min(most, used) - over)
-            elif level + 1 < SAID_LESS:
-                level += 1
-            elif keep > 0:
-                keep = 0.0 if keep < 0.02 * target else max(0.0, keep - max(over, 1))
-            elif level + 1 < len(LEVELS):
-                level, most = level + 1, 0.0
-            else:
-                break
+        return self._settled(best, begun, found, chosen)
+
+    def _tried(
+        self, begun: Draft, way: Way, found: list[Atom], chosen: Chosen
+    ) -> tuple[Draft, float, float]:
+        """A draft with this room, and the raw tokens of what stays live and of its ledger."""
+        atoms_now, masks = self._squeezed(begun.state, found, max(way.keep, self._raw(400)))
+        cut = cut_for(atoms_now, max(0.0, way.keep))
+        draft = replace(begun, ledger=begun.ledger.fork(), masks=masks, level=way.level)
+        self._placed(draft, atoms_now, cut, self.room(way.level, way.most), chosen)
+        return draft, self._kept(draft, found), self._rendered(draft.ledger)
+
+    def _settled(
+        self,
+        best: tuple[float, Draft] | None,
+        begun: Draft,
+        found: list[Atom],
+        chosen: Chosen,
+    ) -> tuple[Draft, float]:
         total, draft = best if best else (0.0, None)
         if draft is None or not (draft.covered or draft.masks):
-            total = begun.weight[0]
-            raise ContextError("compaction.not_smaller", before=total, after=total)
+            was = begun.weight[0]
+            raise ContextError("compaction.not_smaller", before=was, after=was)
         if not draft.covered:  # only the newest step was shortened: the summary stays as it is
-            only = replace(begun, ledger=self._ledger(state), tier=1, masks=draft.masks)
+            ledger = self._ledger(begun.state)
+            only = replace(begun, ledger=ledger, tier=1, masks=draft.masks)
             return self._placed(only, found, Cut(0), None, chosen), total
         return draft, total
 
@@ -323,10 +330,7 @@ class Planner:
         had = sum(ledger.older.values())
         draft.found = ledger.fit(room, count, self._where)
         draft.noted = ledger.noted(count)
-        gone = [*_PARTS[0]] if draft.level else []
-        gone += ["facts", "decisions"] if sum(ledger.older.values()) > had else []
-        gone += _PARTS[1] if draft.level > 1 else ()
-        gone += _PARTS[2] if draft.level >= SAID_LESS else ()
+        gone = gone_at(draft.level, found=sum(ledger.older.values()) > had)
         draft.rejected += [(part, "no_room") for part in gone]
 
     def leaving(self, draft: Draft) -> Prompt:

@@ -85,10 +85,12 @@ class Called:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step of a reply: its texts, and its calls that have a result."""
+    """A step of a reply: its texts, its calls that have a result, and all that was found."""
 
     texts: tuple[Told, ...]
     calls: tuple[Called, ...]
+    found: tuple[Found, ...]
+    lists: bool  # whether some text has a list in it
 
     def changes(self, name: str) -> list[tuple[Change, str]]:
         """What it does to lists, in order, each with what it was seen in; ``name`` is the id of
@@ -118,7 +120,8 @@ def read_step(msg: Msg, step: Iteration) -> Step:
         for call, result in zip(step.calls, step.results, strict=True)
         if result is not None
     ]
-    return Step(tuple(texts), tuple(calls))
+    found = tuple(f for told in texts for f in told.found)
+    return Step(tuple(texts), tuple(calls), found, any(t.boxes is not None for t in texts))
 
 
 def item_of(

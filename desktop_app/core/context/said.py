@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from desktop_app.core.messages import WireModel
@@ -88,7 +87,7 @@ def _ends(one: Said, budget: float, count: Count, where: str) -> Said:
 
 
 NOTHING, BACK, NAMED = 1, 2, 4  # "go on" · takes something back · holds exact words
-LEAST = 3.0  # tokens: less room is not looked for pieces to fill it
+LEAST = 8.0  # tokens: pieces are not looked for to fill less room
 LOWEST = 0.02
 
 
@@ -220,15 +219,14 @@ def _weighed(pieces: Mapping[int, _Pieces], messages: int) -> _Choice:
     """What may be taken, newest message first: by what pieces say exactly, then by what they wish;
     later ones a little more. What is said again later, and what was taken back, counts for
     nothing."""
-    often = Counter(chain.from_iterable(p.shapes for p in pieces.values()))
-    again = {shape for shape, times in often.items() if times > 1}
+    often = _often(pieces.values())
     later = 0.3 / max(1, messages)
     seen: set[str] = set()
     back: set[str] = set()  # exact words of what took something back
     choice = _Choice()
     for place in sorted(pieces, reverse=True):
         own = pieces[place]
-        if own.special or back or (again and not again.isdisjoint(own.shapes)):
+        if own.special or back or (often and not often.keys().isdisjoint(own.shapes)):
             _closely(choice, place, own, often, seen, back, later * place)
             continue
         for n in own.telling:
@@ -237,6 +235,24 @@ def _weighed(pieces: Mapping[int, _Pieces], messages: int) -> _Choice:
         if own.plain:
             choice.add(place, own.plain, own.plain_size, -max(later * place, LOWEST))
     return choice
+
+
+def _often(pieces: Iterable[_Pieces]) -> dict[str, int]:
+    """How often what is said in several messages, or twice in one, is said."""
+    pieces = list(pieces)
+    seen: set[str] = set()
+    again: set[str] = set()
+    for own in pieces:
+        if not seen.isdisjoint(own.shapes):
+            again |= seen.intersection(own.shapes)
+        seen.update(own.shapes)
+    times = Counter(
+        shape
+        for own in pieces
+        if own.special or (again and not again.isdisjoint(own.shapes))
+        for shape in own.shapes
+    )
+    return {shape: n for shape, n in times.items() if n > 1}
 
 
 def _closely(
@@ -254,11 +270,11 @@ def _closely(
     for n in range(len(own.texts) - 1, -1, -1):
         flag, shape, size = own.flags[n], own.shapes[n], own.sizes[n]
         known = shape in seen
-        if often[shape] > 1:
+        if shape in often:
             seen.add(shape)
         if flag & NOTHING or known:
             continue
-        score = (own.worth[n] + later) / often[shape]
+        score = (own.worth[n] + later) / often.get(shape, 1)
         if flag & BACK:
             back |= set(entities(own.texts[n]))
             score += 4
