@@ -355,6 +355,11 @@ class McpManager:
         await self._workspace.mcp_writer().remove(self._pair(name), name)
         await self.reload()
 
+    async def split_command(self, name: str) -> None:
+        """Put a whole line in a declaration's command apart, and start the server."""
+        await self._workspace.mcp_writer().split_command(self._pair(name), name)
+        await self.reload()
+
     async def set_enabled(self, name: str, enabled: bool) -> None:
         await self._workspace.mcp_writer().enable(self._pair(name), name, enabled)
         await self.reload()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any, cast
 from urllib.parse import urlsplit
 
+from desktop_app.core.workspaces.mcp_write import split_line
+
 from .spec import ServerSpec
 from .transport import Wire
 
@@ -22,6 +24,8 @@ def reason_of(error: BaseException, spec: ServerSpec, wire: Wire) -> Reason:
                 missing = error.filename
                 if missing and missing != program and spec.cwd:
                     return "mcp.no_folder", {"path": spec.cwd}, True
+                if len(split_line(spec.command)) > 1:
+                    return "mcp.whole_line", {"program": split_line(spec.command)[0]}, True
                 return "exec.missing", {"program": program}, True
             case PermissionError():
                 return "exec.denied", {"program": program}, True

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from desktop_app.core.messages import Base64Source, DataBlock
-from desktop_app.core.tools.base import ToolOutcome
+from desktop_app.core.tools.base import Aside, ToolOutcome
 from desktop_app.core.tools.images import MEDIA, kind_of
 
 if TYPE_CHECKING:
@@ -20,10 +20,11 @@ MAX_DATA = 20 << 20  # bytes of one picture or recording
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One content block: text for the model, and bytes that go with it."""
+    """One content block: text for the model, bytes that go with it, bytes that it is not given."""
 
     text: str = ""
     data: DataBlock | None = None
+    aside: Aside | None = None
 
 
 def outcome_of(result: CallToolResult, *, images: bool) -> ToolOutcome:
@@ -36,7 +37,8 @@ def outcome_of(result: CallToolResult, *, images: bool) -> ToolOutcome:
     if not text and not any(t.data for t in told):
         text = "The tool failed and gave no reason." if result.is_error else "Done; no output."
     data = [t.data for t in told if t.data is not None]
-    return ToolOutcome(text, "error" if result.is_error else "success", data)
+    aside = [t.aside for t in told if t.aside is not None]
+    return ToolOutcome(text, "error" if result.is_error else "success", data, aside=aside)
 
 
 def _told(block: ContentBlock, images: bool) -> Told:
@@ -63,18 +65,23 @@ def _picture(data: str, media: str, images: bool) -> Told:
     raw = _decode(data)
     kind = kind_of(raw[:16]) if raw else None
     if raw is None or kind not in MEDIA:
-        return Told(f"[a picture that cannot be shown: {media}, {len(raw or b''):,} bytes]")
+        return _aside("a picture that cannot be shown", media, raw)
     if len(raw) > MAX_DATA:
-        return Told(f"[a picture too large to show: {media}, {len(raw):,} bytes]")
+        return _aside("a picture too large to show", media, raw)
     if not images:
-        return Told(f"[a picture, which this model cannot see: {MEDIA[kind]}, {len(raw):,} bytes]")
+        return _aside("a picture, which this model cannot see", MEDIA[kind], raw)
     source = Base64Source(data=base64.b64encode(raw).decode(), media_type=MEDIA[kind])
     return Told(data=DataBlock(source=source))
 
 
 def _bytes(data: str, media: str, what: str) -> Told:
-    raw = _decode(data)
-    return Told(f"[{what}: {media}, {len(raw or b''):,} bytes; not shown]")
+    return _aside(f"not shown: {what}", media, _decode(data))
+
+
+def _aside(what: str, media: str, raw: bytes | None) -> Told:
+    """Named for the model, and kept for the person when there is anything."""
+    label = f"[{what}: {media}, {len(raw or b''):,} bytes]"
+    return Told(label, aside=Aside(label, raw, media) if raw else None)
 
 
 def _decode(data: str) -> bytes | None:

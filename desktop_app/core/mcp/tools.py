@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import base64
+import hashlib
 from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
+from desktop_app.core.errors import WorkspaceError
 from desktop_app.core.events import Effect
 from desktop_app.core.tools.base import ToolContext, ToolOutcome, Verdict
+from desktop_app.core.workspaces.offload import extension
+from desktop_app.core.workspaces.paths import join, relative
 
 from .listing import RemoteTool
 from .names import tool_name
@@ -64,9 +70,26 @@ class McpTool:
             ctx.emit("progress", f"{text}\n")
 
         outcome = await self._call(self.remote.name, args, ctx.images, progress, ctx.op_id)
+        await _put_aside(outcome, ctx)
         ours = {"server": self.server, "tool": self.remote.name}
         outcome.metadata = {**outcome.metadata, "slipway": ours}
         return outcome
+
+
+async def _put_aside(outcome: ToolOutcome, ctx: ToolContext) -> None:
+    """Save what the model is not given into the workspace's ``data``, under the name that an
+    offloaded block of the same bytes has, and say where."""
+    for one in outcome.aside:
+        text = await asyncio.to_thread(base64.b64encode, one.data)
+        name = hashlib.sha256(text).hexdigest() + extension(one.media_type)
+        path = join(ctx.root, "data", name)
+        try:
+            await ctx.backend.write(path, one.data)
+            told = f"saved as {relative(path, ctx.backend.cwd)}"
+        except WorkspaceError as error:
+            told = f"it could not be saved: {error.code}"
+        outcome.text = outcome.text.replace(one.label, f"{one.label[:-1]}; {told}]", 1)
+    outcome.aside = []
 
 
 def usable_schema(schema: dict[str, Any]) -> dict[str, Any]:

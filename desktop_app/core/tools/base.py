@@ -49,16 +49,28 @@ class ToolContext:
     ahead: Begun[Looked | None] | None = None  # the call's file, being looked at already
 
 
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """Bytes of a result that the model is not given; ``label`` (in brackets) stands for them in
+    the text."""
+
+    label: str
+    data: bytes
+    media_type: str
+
+
 @dataclass(slots=True)
 class ToolOutcome:
     """What came of a call. ``text`` may be megabytes: the loop bounds it before it enters the
-    context. ``raw`` is the whole result as bytes when ``text`` is not all of it."""
+    context. ``raw`` is the whole result as bytes when ``text`` is not all of it. ``aside`` is what
+    the tool has still to save for the person."""
 
     text: str
     state: ToolResultState = "success"
     data: list[DataBlock] = field(default_factory=list[DataBlock])
     metadata: dict[str, Any] = field(default_factory=dict[str, Any])
     raw: bytes | None = None
+    aside: list[Aside] = field(default_factory=list[Aside])
 
 
 Behavior = Literal["allow", "ask", "deny"]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 from urllib.parse import urlsplit
@@ -130,16 +131,14 @@ def _entry(value: Any, pair: Pair, seen: set[str]) -> McpDeclaration:
     match options.get("type"):
         case "stdio_mcp":
             program: Any = options.get("command")
-            args: Any = options.get("args") or []
+            args = _args(options.get("args"))
             if not isinstance(program, str) or not program:
                 return bad("mcp.no_command", name)
-            if not isinstance(args, list) or not all(
-                isinstance(a, str) for a in cast(list[Any], args)
-            ):
+            if args is None:
                 return bad("mcp.bad_args", name)
             if entry.get("is_stateful") is False:
                 return bad("mcp.stdio_stateless", name)
-            command = (program, *cast(list[str], args))
+            command = (program, *args)
             return McpDeclaration(name, "stdio", agent_id, session_id, command, raw=value)
         case "http_mcp":
             url = options.get("url")
@@ -150,6 +149,22 @@ def _entry(value: Any, pair: Pair, seen: set[str]) -> McpDeclaration:
             return McpDeclaration(name, transport, agent_id, session_id, url=url, raw=value)
         case other:
             return bad("mcp.bad_transport", name, type=str(other))
+
+
+def _args(value: Any) -> list[str] | None:
+    """Arguments as they are meant: numbers are text, a line is its words. None when they are
+    neither."""
+    if isinstance(value, str):
+        try:
+            return shlex.split(value)
+        except ValueError:
+            return None
+    listed = cast(list[Any], value or [])
+    if not isinstance(value or [], list) or not all(
+        isinstance(a, str | int | float) and not isinstance(a, bool) for a in listed
+    ):
+        return None
+    return [str(a) for a in listed]
 
 
 def _transport(url: str) -> Transport:

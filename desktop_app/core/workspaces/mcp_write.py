@@ -9,7 +9,8 @@ without a final newline; so do we.
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
+import shlex
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
@@ -59,6 +60,17 @@ class NewServer:
         }
 
 
+def split_line(command: Sequence[str]) -> tuple[str, ...]:
+    """The words of a command that may be a whole line, as a shell reads them; the command as it is
+    when it has arguments of its own or a quotation mark is left open."""
+    if len(command) != 1:
+        return tuple(command)
+    try:
+        return tuple(shlex.split(command[0])) or tuple(command)
+    except ValueError:
+        return tuple(command)
+
+
 class McpWriter:
     """Writes one workspace's file. ``flat`` says what a file that is not there yet becomes:
     a list for generations A and B, else an object by agent and session. ``prepare`` makes the place
@@ -94,6 +106,20 @@ class McpWriter:
     async def remove(self, pair: Pair, name: str) -> None:
         """SettingsError ``mcp.unknown_server`` when it is not declared."""
         await self._write(pair, lambda entries: entries.remove(_find(entries, name)))
+
+    async def split_command(self, pair: Pair, name: str) -> None:
+        """Put a whole line in ``command`` apart into program and arguments, as other programs need
+        it; what is not such a line stays."""
+
+        def change(entries: list[Any]) -> None:
+            config = _find(entries, name).get("mcp_config")
+            if isinstance(config, dict):
+                options = cast(dict[str, Any], config)
+                parts = split_line((str(options.get("command")),))
+                if len(parts) > 1 and not options.get("args"):
+                    options["command"], options["args"] = parts[0], list(parts[1:])
+
+        await self._write(pair, change)
 
     async def enable(self, pair: Pair, name: str, enabled: bool) -> None:
         """Switch a server on or off. Off is ``"disabled": true`` in its entry, which AgentScope

@@ -174,6 +174,12 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         mark("Look at its output below, then restart it."),
         "retry",
     ),
+    "mcp.whole_line": (
+        mark("The whole line stands where the program's name belongs"),
+        mark("No program is called that; “{program}” is meant, and the rest are its arguments."),
+        mark("Split it: the entry in .mcp is changed, and the server started."),
+        "",
+    ),
     "mcp.no_folder": (
         mark("The server's folder is not there"),
         mark("“{path}” does not exist."),

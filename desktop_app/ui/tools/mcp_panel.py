@@ -154,6 +154,7 @@ class McpPanel(Live, QWidget):
             card.remove.connect(self._remove)
             card.signIn.connect(self._sign_in)
             card.cancelSignIn.connect(lambda name: self._call(lambda m: m.cancel_sign_in(name)))
+            card.split.connect(lambda name: self._do(lambda m: m.split_command(name)))
             card.signOut.connect(lambda name: self._do(lambda m: m.sign_out(name)))
             self.cards.append(card)
             self._column.insertWidget(len(self.cards) + 1, card)

@@ -59,6 +59,7 @@ class ServerCard(Card):
     signIn = Signal(str)
     signOut = Signal(str)
     cancelSignIn = Signal(str)
+    split = Signal(str)
     remove = Signal(str)
 
     def __init__(self, tokens: Callable[[ToolView], int], parent: QWidget | None = None) -> None:
@@ -113,9 +114,12 @@ class ServerCard(Card):
         self.sign_in_button = Button(lambda: tr("Sign in…"), variant="primary", small=True)
         self.cancel_button = Button(lambda: tr("Cancel"), small=True)
         self.sign_out_button = Button(lambda: tr("Sign out"), small=True)
-        for button in (self.sign_in_button, self.cancel_button, self.sign_out_button):
+        self.split_button = Button(lambda: tr("Split"), variant="primary", small=True)
+        signing = (self.sign_in_button, self.cancel_button, self.sign_out_button)
+        for button in (*signing, self.split_button):
             row.addWidget(button)
         row.addStretch(1)
+        self.split_button.clicked.connect(lambda: self.split.emit(self._name()))
         self.sign_in_button.clicked.connect(lambda: self.signIn.emit(self._name()))
         self.cancel_button.clicked.connect(lambda: self.cancelSignIn.emit(self._name()))
         self.sign_out_button.clicked.connect(lambda: self.signOut.emit(self._name()))
@@ -210,6 +214,7 @@ class ServerCard(Card):
         wants = view.state == "failed" and code in ("mcp.sign_in", "mcp.sign_in_failed")
         signed = view.status.signed_in if view.state == "ok" else None
         self.sign_in_button.setVisible(usable and wants)
+        self.split_button.setVisible(usable and code == "mcp.whole_line")
         self.cancel_button.setVisible(usable and view.state == "starting" and code != "")
         self.sign_out_button.setVisible(usable and signed is not None)
         self.signed.set_source(mcp_words.signed_in(signed))

@@ -99,7 +99,7 @@ def test_mcp_reasons() -> None:
         entry(name="f", mcp_config=http),
         entry(name="g", mcp_config=http | {"url": "https://h/sse?key=1"}),
         entry(name="h", mcp_config=None),
-        entry(name="i", mcp_config={"type": "stdio_mcp", "command": "x", "args": [1]}),
+        entry(name="i", mcp_config={"type": "stdio_mcp", "command": "x", "args": [{}]}),
     ]
     declared = parse_mcp(b"\xef\xbb\xbf" + json.dumps(values).encode()).all()
     assert [(d.error, d.transport) for d in declared] == [

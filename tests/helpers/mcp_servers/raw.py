@@ -4,6 +4,7 @@ It speaks the handshake protocol 2025-06-18 and answers what it does not know wi
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import subprocess
@@ -15,6 +16,7 @@ from typing import Any
 MODE = sys.argv[1]
 ARGUMENT = sys.argv[2] if len(sys.argv) > 2 else ""
 EMPTY: dict[str, Any] = {"type": "object", "properties": {}}
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(8)
 listings = 0
 
 
@@ -35,6 +37,8 @@ def tool(name: str, **more: Any) -> dict[str, Any]:
 
 
 def tools(params: dict[str, Any]) -> dict[str, Any]:
+    if MODE == "bytes":
+        return {"tools": [tool("odd_bytes")]}
     if MODE == "bad_items":
         return {
             "tools": [
@@ -85,6 +89,21 @@ def call(name: str, params: dict[str, Any]) -> dict[str, Any] | None:
             {"type": "image", "data": "AAAA", "mimeType": "image/svg+xml"},
             {"type": "resource_link", "uri": "file:///a", "name": "A"},
             {"type": "resource", "resource": {"uri": "file:///b", "text": "inside"}},
+        ]
+        return {"content": content}
+    if name == "odd_bytes":
+
+        def picture(data: bytes, kind: str) -> dict[str, Any]:
+            text = base64.b64encode(data).decode()
+            return {"type": "image", "data": text, "mimeType": kind}
+
+        blob = {"uri": "mem://doc", "blob": base64.b64encode(b"%PDF").decode()}
+        content = [
+            picture(b"<svg/>", "image/svg+xml"),
+            picture(b"", "image/png"),
+            picture(b"no picture", "image/png"),
+            picture(PNG, "image/webp"),
+            {"type": "resource", "resource": blob},
         ]
         return {"content": content}
     if name == "ask_roots":

@@ -106,6 +106,22 @@ def test_each_server_says_how_it_is_and_why(stage: Stage) -> None:
     i18n.set_language("en")
 
 
+def test_a_whole_line_in_place_of_the_program_is_split_by_a_press(stage: Stage) -> None:
+    line = shlex.join(command("raw.py", "plain"))
+    declare(
+        stage.root,
+        {"name": "line", "mcp_config": {"type": "stdio_mcp", "command": line}},
+    )
+    stage.up()
+    stage.until(lambda: stage.states() == {"line": "failed"})
+    card = stage.card("line")
+    stage.until(lambda: not card.split_button.isHidden())
+    assert f"“{command('raw.py')[0]}” is meant" in card.reason.text()
+    card.split_button.click()
+    stage.until(lambda: stage.states() == {"line": "ok"})
+    assert card.split_button.isHidden()
+
+
 def test_switches_reach_the_file_and_the_servers(stage: Stage) -> None:
     path = declare(stage.root, entry("raw", "raw.py", "plain"))
     manager = stage.up()
