@@ -60,6 +60,18 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         mark("Correct the base image or the packages, then try again."),
         "retry",
     ),
+    "docker.untrusted": (
+        mark("A server of packages is not trusted"),
+        mark("Its certificate was not accepted at “{command}”:\n{detail}"),
+        mark("Give your company's certificates under Own certificates, then try again."),
+        "retry",
+    ),
+    "docker.offline": (
+        mark("The packages cannot be reached"),
+        mark("No server answered at “{command}”:\n{detail}"),
+        mark("Check your connection and what Docker may reach, then try again."),
+        "retry",
+    ),
     "docker.no_image": (
         mark("The base image was not found"),
         mark("The engine says: {detail}"),

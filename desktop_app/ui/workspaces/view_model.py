@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Coroutine
 from typing import Any
 
@@ -21,6 +22,7 @@ from .tree_model import WorkspaceTreeModel
 
 _log = logging.getLogger(__name__)
 LOOK_MS = 3_000  # a folder that went away is noticed within this, while the window is active
+SOON_MS = 50  # what changes within this is listed at once
 LOOKS = 2  # workspaces looked at each time, beside the one of the open session
 REFRESH_MS = 60_000  # "5 min" becomes "6 min"
 
@@ -49,11 +51,10 @@ class WorkspacesViewModel(QObject):
         self._filter = ""
         self._all: list[WorkspaceSummary] = []
         self._tasks = Tasks(self._task_failed)
-        self._unlisten = service.listen(lambda _event: self._soon.start())
-        self._soon = QTimer(self)
-        self._soon.setSingleShot(True)
-        self._soon.setInterval(50)
+        self._unlisten = service.listen(lambda _event: self._changed())
+        self._soon = QTimer(self, singleShot=True)
         self._soon.timeout.connect(self.refresh)
+        self._again = False  # something changed while the list was fetched
         self.open_key: SessionKey | None = None
         self._turn = 0
         self._look = QTimer(self)
@@ -98,11 +99,23 @@ class WorkspacesViewModel(QObject):
         if self._listing is not None:
             await asyncio.wait([self._listing])
 
+    def _changed(self) -> None:
+        """List anew soon; what changes meanwhile neither puts it off nor breaks it off."""
+        if self._listing is not None and not self._listing.done():
+            self._again = True
+        elif not self._soon.isActive():
+            self._soon.start(SOON_MS)
+
     async def _refresh(self) -> None:
+        self._again = False
+        began = time.monotonic()
         self._all = await self.service.list_workspaces()
         self.listed = True
         self._show()
         self.loaded.emit()
+        if self._again:  # at most a fifth of the time goes into it
+            took = (time.monotonic() - began) * 1000
+            self._soon.start(max(SOON_MS, round(took * 4)))
 
     def filter(self, text: str) -> None:
         """Show only workspaces and sessions whose names contain ``text``."""

@@ -19,7 +19,7 @@ from desktop_app.ui.machines.docker_form import DockerForm
 from desktop_app.ui.machines.making import Making
 from desktop_app.ui.machines.new_dialog import NewWorkspaceDialog
 from desktop_app.ui.machines.parts import packages, pairs
-from tests.helpers.docker import base_image, engine_or_skip
+from tests.helpers.docker import CA, base_image, engine_or_skip
 from tests.helpers.e2b_cloud import Cloud, cloud_or_skip
 
 Run = Callable[..., Any]
@@ -127,6 +127,27 @@ def test_a_docker_workspace_is_built_and_up(
     assert (workspace.info.name, workspace.info.state) == ("a box", "ready")
     said = run(workspace.get_backend().exec(["sh", "-c", "echo $GREETING; id -u"]))
     assert said.stdout.startswith(b"hello there\n")
+
+
+def test_a_docker_image_gets_packages_from_the_index_and_trusts_own_certificates(
+    qtbot: Any, run: Run, service: Slipway, dialog: NewWorkspaceDialog
+) -> None:
+    """As a person in a company's network fills it in: on Debian's own Python, which guards its
+    packages (PEP 668), and with the certificates that this computer trusts."""
+    run(engine_or_skip().close())
+    dialog.name.edit.setText("packages")
+    dialog.docker.image.edit.setText(base_image())
+    dialog.docker.packages.edit.setText("iniconfig==2.1.0, six >= 1.16")
+    dialog.docker.more.open()
+    dialog.docker.ca.field.edit.setText(CA)
+    with qtbot.waitSignal(dialog.made, timeout=240_000) as told:
+        click(dialog.go)
+    workspace = run(service.workspace(told.args[0]))
+    script = "import iniconfig, six, os; print(six.__name__, os.environ['PIP_CERT'])"
+    said = run(workspace.get_backend().exec(["python3", "-c", script]), 30_000)
+    assert said.stdout == b"six /etc/slipway/ca.pem\n", said.stderr
+    there = run(workspace.get_backend().exec(["cat", "/etc/slipway/ca.pem"]), 30_000)
+    assert there.stdout == Path(CA).read_bytes()
 
 
 def test_a_docker_image_that_fails_is_told_and_leaves_nothing(

@@ -8,6 +8,7 @@ import io
 import re
 import tarfile
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,12 @@ CA_BYTES = 4 << 20
 LAST, ERRORS = 40, 3  # lines of output that are searched for the reason of a failure; told of it
 # pip, npm, apt and the shell begin so what is wrong; colours are of the engine for standard error.
 _ERROR = re.compile(r"\s*(error\b|npm err|e: |fatal|\S*sh: )", re.IGNORECASE)
+# What pip and npm write when a server's certificate is not trusted, or none answers.
+_UNTRUSTED = "unable to get local issuer certificate"
+_OFFLINE = (
+    *("Temporary failure in name resolution", "Name or service not known", "EAI_AGAIN"),
+    *("Network is unreachable", "ENETUNREACH", "Failed to establish a new connection"),
+)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 LIBRARIES = "/opt/slipway/lib"  # of the gateway, apart from what the agent's own programs import
 # Who reads which of these is in the documentation of OpenSSL, pip, requests, curl, Node and npm.
@@ -134,32 +141,46 @@ async def is_built(engine: Engine, recipe: Recipe) -> bool:
 
 
 async def build(engine: Engine, recipe: Recipe) -> AsyncGenerator[BuildStep]:
-    """Build the image, a step at a time; closing the generator ends the build. WorkspaceError
-    ``docker.build`` with the failing command and the last lines of its output."""
+    """Build the image, a step at a time; closing the generator ends the build. WorkspaceError as
+    ``failure`` makes it."""
     client = await engine.client()
     steps = recipe.files["Dockerfile"].decode().count("\n")
     step, command, last = 0, "", [""]
+    built: Any = client.images.build(
+        fileobj=recipe.archive(),
+        encoding="identity",
+        tag=recipe.tag,
+        forcerm=True,  # a failed step leaves no container behind
+        stream=True,
+    )
     try:
-        async for item in client.images.build(
-            fileobj=recipe.archive(),
-            encoding="identity",
-            tag=recipe.tag,
-            forcerm=True,  # a failed step leaves no container behind
-            stream=True,
-        ):
-            for line in _lines(item):
-                if line.startswith("Step "):
-                    numbers, _, command = line.partition(" : ")
-                    step, steps = _numbers(numbers, step, steps)
-                last = [*last, line][-LAST:]
-                yield BuildStep(line, step, steps)
+        async with aclosing(built) as items:  # its connection, and with it the build at the engine
+            async for item in items:
+                for line in _lines(item):
+                    if line.startswith("Step "):
+                        numbers, _, command = line.partition(" : ")
+                        step, steps = _numbers(numbers, step, steps)
+                    last = [*last, line][-LAST:]
+                    yield BuildStep(line, step, steps)
     except Exception as error:
         if type(error).__name__ != "DockerStreamError":
             raise told(error, engine) from error
-        detail = telling([*last, str(getattr(error, "message", error)).strip()])
-        raise WorkspaceError(
-            "docker.build", retryable=True, command=command[:200], detail=detail[-2000:]
-        ) from error
+        raise failure(command, last, str(getattr(error, "message", error)).strip()) from error
+
+
+def failure(command: str, lines: list[str], message: str) -> WorkspaceError:
+    """Why the step ``command`` failed, from its output and the engine's last word:
+    ``docker.no_image``, ``docker.untrusted`` (a server's certificate), ``docker.offline``, else
+    ``docker.build``."""
+    code, told_so = "docker.build", telling([*lines, message])
+    if command.startswith("FROM "):
+        code, told_so = "docker.no_image", message
+    elif any("CERTIFICATE_VERIFY_FAILED" in line or _UNTRUSTED in line for line in lines):
+        code = "docker.untrusted"
+    elif any(sign in line for line in lines for sign in _OFFLINE):
+        code = "docker.offline"
+    detail = told_so[-2000:]
+    return WorkspaceError(code, retryable=True, command=command[:200], detail=detail)
 
 
 def telling(lines: list[str]) -> str:

@@ -12,9 +12,18 @@ import pytest
 
 from desktop_app.core.errors import WorkspaceError
 from desktop_app.core.workspaces.docker import image
-from desktop_app.core.workspaces.docker.image import build, dockerfile, is_built, recipe, telling
+from desktop_app.core.workspaces.docker.image import (
+    build,
+    dockerfile,
+    failure,
+    is_built,
+    recipe,
+    telling,
+)
 from desktop_app.core.workspaces.docker.spec import DockerSpec
 from tests.helpers.docker import base_image, engine_or_skip
+
+UNTRUSTED = "docker.untrusted"
 
 
 @pytest.mark.parametrize(
@@ -104,6 +113,24 @@ def test_a_failure_is_told_by_the_lines_that_speak_of_it() -> None:
     assert telling(pip) == "ERROR: No matching distribution found for x"
     assert telling(["one", "two", "three", "out of luck"]) == "two\nthree\nout of luck"
     assert telling(["npm ERR! code E404", "more"]) == "npm ERR! code E404"
+
+
+@pytest.mark.parametrize(
+    ("command", "line", "code"),
+    [
+        ("FROM node:22-slim AS node", "Step 1/14", "docker.no_image"),
+        ("RUN pip", "(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED]", UNTRUSTED),
+        ("RUN npm i", "npm ERR! unable to get local issuer certificate", UNTRUSTED),
+        ("RUN pip", "[Errno -3] Temporary failure in name resolution'))", "docker.offline"),
+        ("RUN exit 7", "out of luck", "docker.build"),
+    ],
+)
+def test_why_a_build_failed_is_told_by_what_to_do_about_it(
+    command: str, line: str, code: str
+) -> None:
+    error = failure(command, [line, "ERROR: No matching distribution"], "the engine's word")
+    assert error.code == code
+    assert error.params["command"] == command
 
 
 async def test_docker_builds_once_and_tells_each_step() -> None:
