@@ -9,8 +9,9 @@ hold secrets or run code when something else reads them are asked for even insid
 from __future__ import annotations
 
 import posixpath
+import re
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from fnmatch import translate
 from typing import Any, Literal
 
 from desktop_app.core.crew import Begun
@@ -66,6 +67,9 @@ _CODE_FILES = (
     ".mcp",
     ".mcp.json",
     ".ripgreprc",
+)
+_SECRET_NAME, _CODE_NAME = (
+    re.compile("|".join(map(translate, names))) for names in (_SECRET_FILES, _CODE_FILES)
 )
 
 
@@ -177,7 +181,7 @@ def secret(inside: str) -> bool:
         return True
     if ".git" in parts and parts[-1] == "config":  # may hold a token in a remote's address
         return True
-    return any(fnmatchcase(parts[-1], pattern) for pattern in _SECRET_FILES)
+    return _SECRET_NAME.match(parts[-1]) is not None
 
 
 def runs_code(inside: str) -> bool:
@@ -185,9 +189,7 @@ def runs_code(inside: str) -> bool:
     parts = [p.casefold() for p in inside.split("/") if p]
     if not parts:
         return False
-    return any(p in _CODE_DIRS for p in parts) or any(
-        fnmatchcase(parts[-1], pattern) for pattern in _CODE_FILES
-    )
+    return any(p in _CODE_DIRS for p in parts) or _CODE_NAME.match(parts[-1]) is not None
 
 
 def _kept(real: str, cwd: str, root: str) -> bool:
