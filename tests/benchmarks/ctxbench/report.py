@@ -19,6 +19,9 @@ FAIRNESS = (
     "The generator is ours, and most of its sentences were known while the engine's rules were "
     "made. Three tables use other, held-out sentences for the same things: they say how much of "
     "the result comes from that.",
+    "What only tool output says is planted as a line, or as a row of JSON, that is unlike its "
+    "neighbours. Slipway keeps lines and rows that are unlike the others without knowing their "
+    "words; a fact among others of its kind would be found less often.",
     "No real model writes summaries here. A scripted one sees exactly the text that a system sends "
     "and answers alike for all of them; Slipway's request asks it to leave out what is kept "
     "anyway, and it does. A peer's summary may have 3,000 tokens or a 20th of the window, "
