@@ -10,8 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from desktop_app.core import events as ev
+from desktop_app.core.agent.policy import Policy
 from desktop_app.core.context.build import kind_of
 from desktop_app.core.context.figures import drift_of
+from desktop_app.core.context.marks import CompactionSettings
 from desktop_app.core.messages import Usage
 from desktop_app.core.models.scripted import SCRIPTED, Call, Ends, Say, ScriptedModel
 from tests.helpers.context_sessions import check_pairs
@@ -97,5 +99,31 @@ async def test_c16_c17_title_mode_and_tools_come_through_a_compaction(tmp_path: 
     await c.close()
     c = await b.open()
     assert (c.title, c.permissions.mode) == ("My own title", "explore")
+    await c.close()
+    await b.close()
+
+
+async def test_a_session_that_is_opened_with_a_smaller_window_makes_room_first(
+    tmp_path: Path,
+) -> None:
+    model = ScriptedModel(
+        [[Say(LONG)] for _ in range(12)],
+        titles=[[Say("T")]],
+        summaries=[[Say("# Done\ntalked")]],
+        forever=True,
+    )
+    b = Bench(tmp_path, model)
+    c = await b.open()
+    for n in range(12):
+        await collect(c.send(f"Tell me more ({n})."))
+    assert await c.compactions() == []
+    upper = (await c.breakdown()).upper
+    await c.close()
+    b.policy = Policy(marks=CompactionSettings(window=int(upper * 1.25)))
+    c = await b.open()
+    (done,) = of(await collect(c.send("And now?")), ev.CompactionFinished)
+    assert done.record.trigger == "resume"
+    told = await c.breakdown()
+    assert told.upper <= told.limits.usable
     await c.close()
     await b.close()
