@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import socket
+import subprocess
+import threading
+import time
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,12 +23,14 @@ from desktop_app.core import events as ev
 from desktop_app.core.agent.request_shapes import Answered, Request
 from desktop_app.core.mcp.asks import Form, Sampling, Visit
 from desktop_app.core.mcp.forms import fields_of
+from desktop_app.core.mcp.oauth import SignIn
 from desktop_app.core.messages import Msg
 from desktop_app.core.models.base import ModelInfo
 from desktop_app.core.models.scripted import SCRIPTED, Call, Say, ScriptedModel
 from desktop_app.core.paths import paths
 from desktop_app.core.service import Slipway
 from desktop_app.ui import i18n
+from desktop_app.ui.chat.items import ToolItem
 from desktop_app.ui.chat.page import ChatPage
 from desktop_app.ui.chat.requests.card import RequestCard
 from desktop_app.ui.chat.requests.form import FormPart
@@ -35,7 +42,7 @@ from desktop_app.ui.chat.view_model import ChatViewModel
 from desktop_app.ui.transcript.model import TranscriptModel
 from desktop_app.ui.transcript.rows import NoticeRow
 from tests.helpers.conversation import FakeConversation, Gate, call, model_call, result, text
-from tests.helpers.mcp import SERVERS, declare, entry
+from tests.helpers.mcp import SERVERS, command, declare, entry, free_port
 
 MODEL = ModelInfo("glm-4.6", "GLM 4.6", 200_000, 16_000)
 SAMPLING = Sampling((Msg.user("Name a fruit.\u202e"),), "One word.", 200)
@@ -347,3 +354,79 @@ def test_a_real_server_asks_in_the_real_chat(
     assert [row.title for row in notices(vm)] == [
         "You filled in a form of “it”", "Scripted answered “it”",
     ]  # fmt: skip
+
+
+@pytest.fixture
+def guarded(tmp_path: Path) -> Iterator[tuple[int, Path]]:
+    """A server over HTTP that wants to be signed in to: its port, and what it was asked."""
+    port, notes = free_port(), tmp_path / "notes"
+    line = command("guarded.py", str(port), str(notes))
+    process = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    for _ in range(600):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                break
+        time.sleep(0.05)
+    yield port, notes
+    process.kill()
+    process.wait(20)
+
+
+def test_more_rights_are_given_in_the_real_chat(
+    qtbot: QtBot,
+    run: Any,
+    service: Slipway,
+    tmp_path: Path,
+    show: Show,
+    guarded: tuple[int, Path],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    port, notes = guarded
+    monkeypatch.setenv("SLIPWAY_KEYRING", "none")
+    folder = tmp_path / "folder"
+    config = {"type": "http_mcp", "url": f"http://127.0.0.1:{port}/mcp"}
+    declare(folder / ".slipway", {"name": "it", "is_stateful": True, "mcp_config": config})
+    turns = [[Call("mcp__it__deep_number", {})], [Say("done")]]
+    model = ScriptedModel(turns, titles=[[Say("t")]])
+    service.models.add(model.info, lambda: model)
+    service.default_model = model.info.id
+    placed = run(service.add_folder(str(folder), trusted=True))
+    key = run(service.new_session(placed.id))
+    conversation = run(service.conversation(key))
+    run(conversation.set_mode("bypass"))
+    assert conversation.mcp is not None
+    run(conversation.mcp.start())
+
+    def server() -> Any:
+        return conversation.mcp._connections["it"].status
+
+    browsers: list[threading.Thread] = []
+
+    def browse(url: str) -> None:
+        visit = threading.Thread(target=lambda: urllib.request.urlopen(url, timeout=30).read())
+        browsers.append(visit)
+        visit.start()
+
+    async def sent(url: str) -> None:
+        browse(url)
+
+    qtbot.waitUntil(lambda: server().code == "mcp.sign_in", timeout=60_000)
+    conversation.mcp.sign_in("it", SignIn(sent, "ok"))
+    qtbot.waitUntil(lambda: server().state == "ok", timeout=60_000)
+
+    page, vm = show(conversation)
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: browse(url.toString()))
+    vm.send("go")
+    qtbot.waitUntil(lambda: page.request.open.isVisible(), timeout=60_000)
+    assert "deep" in page.request.message.text()
+    page.request.open.click()
+    qtbot.waitUntil(lambda: vm.activity == "idle", timeout=60_000)
+    assert [row.title for row in notices(vm)] == ["You went to give “it” more rights"]
+    (done,) = [i for i in vm.items() if isinstance(i, ToolItem)]
+    assert (done.status, "43" in done.output) == ("success", True)
+    assert notes.read_text().splitlines()[-2:] == [
+        f"authorize resource=http://127.0.0.1:{port}/mcp scope=plain deep",
+        "token",
+    ]
+    for visit in browsers:
+        visit.join(30)
