@@ -2,7 +2,8 @@
 
 There is no manifest. A (up to 2.0.5): flat ``.mcp`` array, ``skills/.skills``, ``file:///`` data
 URLs. B (2.0.6): the same with ``workspace:///`` URLs and times in blocks. C (2.0.7 and later):
-``.mcp`` object with a version, ``skills/.seed`` and a partition for each agent.
+``.mcp`` object with a version, ``skills/.seed`` and a partition for each agent. A container or a
+sandbox need not leave ``.mcp`` or ``.seed``: then the places of ``SKILL.md`` tell.
 
 A person's folder may well have a ``data`` or a ``skills`` of its own, so a name is never enough:
 what is inside must look the part.
@@ -97,6 +98,14 @@ async def _shape(
         return None
     if "C" in (mcp, skills):
         return "C", tuple(evidence)
+    if messages and messages != "A" and "flat" not in (mcp, skills):
+        # Neither of the files that tell. The places of the skills do; without any it is C, whose
+        # programs are the newest and read what we write, where those of B were current for one
+        # release and would leave a declaration of ours alone.
+        placed = await _skill_places(backend, root, names)
+        if placed:
+            evidence.append(f"skills:{placed}")
+        return "B" if placed == "flat" else "C", tuple(evidence)
     if messages in ("A", "B"):
         return cast(Generation, messages), tuple(evidence)
     return "B", tuple(evidence)
@@ -126,6 +135,26 @@ async def _skills_shape(backend: Backend, root: str, names: dict[str, FileInfo])
         if isinstance(value, dict) and "skills_dir_mtime" in value:
             return "flat"
     return ""
+
+
+async def _skill_places(backend: Backend, root: str, names: dict[str, FileInfo]) -> str:
+    """``flat`` with ``skills/<name>/SKILL.md``, ``partitions`` with a directory for each agent
+    between. Says nothing of what is no workspace: people keep such folders too."""
+    if "skills" not in names or names["skills"].kind != "dir":
+        return ""
+    place = join(root, "skills")
+    for name in sorted(await _dirs(backend, place))[:8]:
+        inner = await _entries_or_none(backend, join(place, name))
+        if "SKILL.md" in inner:
+            return "flat"
+        for below in sorted(n for n, info in inner.items() if info.kind == "dir")[:8]:
+            if "SKILL.md" in await _entries_or_none(backend, join(place, name, below)):
+                return "partitions"
+    return ""
+
+
+async def _dirs(backend: Backend, path: str) -> list[str]:
+    return [n for n, info in (await _entries_or_none(backend, path)).items() if info.kind == "dir"]
 
 
 async def _session_shape(backend: Backend, root: str, names: dict[str, FileInfo]) -> str:

@@ -11,11 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop_app.core.errors import WorkspaceError
+from desktop_app.core.errors import SessionError, WorkspaceError
+from desktop_app.core.ids import check_id, is_safe_name
 from desktop_app.core.workspaces.layout import detect
 from desktop_app.core.workspaces.local import LocalBackend
 from desktop_app.core.workspaces.mcp_file import forget_session, parse_mcp, read_mcp
 from desktop_app.core.workspaces.paths import (
+    command_path,
     is_inside,
     resolve_url,
     session_dir,
@@ -50,6 +52,35 @@ async def test_a_is_told_without_one_of_its_parts(tmp_path: Path, gone: str) -> 
     assert found.foreign
     # Without a message nothing tells A from B; B is what its last programs understand.
     assert found.generation == ("B" if gone == "sessions" else "A")
+
+
+@pytest.mark.parametrize(
+    ("sample", "skill", "generation"),
+    [
+        ("gen-c-2.0.11", "skills/agent-42/web-search", "C"),
+        ("gen-b-2.0.6", "skills/web-search", "B"),
+        ("gen-a-2.0.4", "skills/web-search", "A"),
+        ("gen-c-2.0.11", "", "C"),
+    ],
+)
+async def test_what_a_sandbox_leaves_without_declarations_and_template(
+    tmp_path: Path, sample: str, skill: str, generation: str
+) -> None:
+    """Containers and sandboxes keep no index, and no ``.mcp`` or ``.seed`` before somebody needs
+    one: where skills lie tells B from C."""
+    folder = tmp_path / "w"
+    shutil.copytree(SAMPLES / sample / "sessions", folder / "sessions")
+    shutil.copytree(SAMPLES / sample / "data", folder / "data")
+    if skill:
+        shutil.copytree(SAMPLES / sample / skill, folder / skill)
+    found = await detect(LocalBackend(folder), str(folder))
+    assert (found.generation, found.root, found.foreign) == (generation, str(folder), True)
+
+
+async def test_skills_in_folders_of_a_persons_own_are_no_workspace(tmp_path: Path) -> None:
+    (tmp_path / "skills/mine/cooking").mkdir(parents=True)
+    (tmp_path / "skills/mine/cooking/SKILL.md").write_text("---\nname: c\ndescription: d\n---\n")
+    assert not (await detect(LocalBackend(tmp_path), str(tmp_path))).foreign
 
 
 async def test_a_persons_folder_that_only_looks_alike(tmp_path: Path) -> None:
@@ -169,6 +200,29 @@ async def test_mcp_by_session_and_forgetting_one(tmp_path: Path) -> None:
 )
 def test_urls(url: str, path: str | None) -> None:
     assert resolve_url(url, "/w") == path
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["..", ".", "a/b", "a\\b", "CON", "con.txt", "LPT1", "nul", "a.", "a ", " a", "a:b", "", "a\0b",
+     "-" * 121, "\u202ea", "a\n"],
+)  # fmt: skip
+def test_names_that_some_system_refuses_are_replaced(name: str) -> None:
+    """Separators, steps up, Windows' reserved names, ends in dots and blanks: AgentScope joins all
+    of them into paths as they are."""
+    for path in (
+        session_dir("/w", name),
+        tool_result_path("/w", name, "c"),
+        command_path("/w", name, "c"),
+    ):
+        used = path.split("/")[3]
+        assert used != name
+        assert is_safe_name(used)
+    used = tool_result_path("/w", "s", name).rpartition("/")[2]
+    assert used.endswith(".txt")
+    assert is_safe_name(used.removeprefix("tool_result-").removesuffix(".txt"))
+    with pytest.raises(SessionError):
+        check_id("session", name)
 
 
 @given(st.text())
