@@ -17,6 +17,7 @@ from typing import Any
 
 from .catalog import CatalogEvent, ModelsChanged, WorkspacesChanged, WorkspaceSummary
 from .errors import SlipwayError
+from .hearing import Hearing
 from .ids import now_us
 from .sessions.appdb import WorkspaceRow
 from .shelf import Shelf
@@ -32,6 +33,7 @@ log = logging.getLogger(__name__)
 
 SETTLE_SECONDS = 0.1  # what changes within this is looked at once
 LOOK_SECONDS = 5.0  # how often watched machines are looked at: somebody else may have stopped one
+HEARD_LOOKS = 12  # one in so many looks at those whose engine tells by itself
 DETAIL_SECONDS = 60.0  # how old counted skills and offloads may get
 DISK_SECONDS = 300.0  # and what an engine must walk through all files for
 POINTS = 360  # measurements of a machine that are kept for its charts
@@ -121,6 +123,8 @@ class Overview:
         self._streams: dict[str, asyncio.Task[None]] = {}
         self._settling: asyncio.TimerHandle | None = None
         self._unlisten = shelf.listen(self._heard)
+        self._stale: set[str] = set()  # changed while nobody saw them
+        self._hearing = Hearing(shelf.places, self._engine_told, self._hearing_turned)
 
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Hear of changes; returns the way to stop."""
@@ -246,10 +250,34 @@ class Overview:
             return
         self._watched = wanted
         self._follow()
+        if any((row := self._rows.get(one)) and row.kind == "docker" for one in wanted):
+            self._hearing.start()
         if wanted:
             self._tasks.replace(self._look(), name="look at what is seen")
         else:
             self._tasks.cancel("look at what is seen")
+            self._hearing.stop()
+
+    def _engine_told(self, workspace_id: str) -> None:
+        """A container changed: a row that is seen is looked at now, others when they are seen."""
+        if workspace_id in self._watched:
+            self._tasks.start(self._look_at({workspace_id}), name="look at what was told")
+        elif workspace_id in self._rows:
+            self._stale.add(workspace_id)
+
+    def _hearing_turned(self) -> None:
+        """What happened while nothing was heard was not told."""
+        self._tasks.replace(self._look_at(self._told_by_engine()), name="look at containers")
+
+    def _told_by_engine(self) -> set[str]:
+        """Those seen whose engine tells of them: containers that we made."""
+        rows = {one: self._rows.get(one) for one in self._watched}
+        return {one for one, row in rows.items() if row and row.kind == "docker" and not row.theirs}
+
+    async def _look_at(self, workspace_ids: set[str]) -> None:
+        self._stale -= workspace_ids
+        with looking():
+            await self._shelf.look_again(sorted(workspace_ids))
 
     async def _name_engines(self) -> None:
         """What answers at the addresses of Docker engines, once for each address."""
@@ -265,12 +293,15 @@ class Overview:
 
     async def _look(self) -> None:
         await self._name_engines()
+        await self._look_at(self._stale & self._watched)
+        turn = 0
         while True:
             await self._detail(set(self._watched))
             await self._weigh(set(self._watched))
             await asyncio.sleep(LOOK_SECONDS)
-            with looking():
-                await self._shelf.look_again(sorted(self._watched))
+            turn += 1
+            told = self._hearing.on and turn % HEARD_LOOKS != 0
+            await self._look_at(self._watched - (self._told_by_engine() if told else set[str]()))
 
     async def _detail(self, workspace_ids: set[str]) -> None:
         """Count what is in the workspaces, where it was not counted lately."""
@@ -355,6 +386,7 @@ class Overview:
         if self._settling is not None:
             self._settling.cancel()
         self._watched.clear()
+        await self._hearing.close()
         await self._tasks.close()
 
 

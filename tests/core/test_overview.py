@@ -6,16 +6,18 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
+from subprocess import DEVNULL
 
 import pytest
 
+from desktop_app.core import overview as overview_module
 from desktop_app.core.errors import SlipwayError
 from desktop_app.core.overview import Overview, OverviewRow, engine_name, spent
 from desktop_app.core.paths import paths
 from desktop_app.core.service import Slipway
 from desktop_app.core.spending import HOUR_US
 from desktop_app.core.workspaces.docker.discovery import Endpoint
-from desktop_app.core.workspaces.docker.engines import Tried
+from desktop_app.core.workspaces.docker.engines import Engines, Tried
 from desktop_app.core.workspaces.docker.spec import DockerSpec
 from desktop_app.core.workspaces.e2b.spec import E2BSpec
 from desktop_app.core.workspaces.mcp_write import NewServer
@@ -46,6 +48,65 @@ async def until(done: Callable[[], object], seconds: float = 20) -> None:
     async with asyncio.timeout(seconds):
         while not done():
             await asyncio.sleep(0.02)
+
+
+async def docker(*words: str) -> None:
+    """What somebody else does with a container."""
+    done = await asyncio.create_subprocess_exec("docker", *words, stdout=DEVNULL)
+    assert await done.wait() == 0
+
+
+class Relay:
+    """A socket that leads to another, and can be cut."""
+
+    def __init__(self, target: str, path: Path) -> None:
+        self._target, self.path = target, path
+        self._server: asyncio.Server | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def __aenter__(self) -> Relay:
+        await self.mend()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.cut()
+
+    async def mend(self) -> None:
+        self._server = await asyncio.start_unix_server(self._serve, self.path)
+
+    async def cut(self) -> None:
+        """Nothing answers any more, and what is open breaks."""
+        assert self._server is not None
+        self._server.close()
+        self.path.unlink(missing_ok=True)
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        try:
+            there, back = await asyncio.open_unix_connection(self._target)
+            try:
+                ways = (_carry(reader, back), _carry(there, writer))
+                await asyncio.gather(*ways)
+            finally:
+                back.transport.abort()
+        except (OSError, asyncio.CancelledError):
+            pass
+        finally:
+            writer.transport.abort()
+            self._tasks.discard(task)
+
+
+async def _carry(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+    while data := await source.read(1 << 16):
+        target.write(data)
+        await target.drain()
+    if target.can_write_eof():
+        target.write_eof()
 
 
 async def a_folder(service: Slipway, place: Path, name: str) -> str:
@@ -122,6 +183,48 @@ async def test_a_docker_container_that_runs_is_measured_while_it_is_watched(
     row = overview.row(info.id)
     assert row is not None
     assert row.cpu is row.memory is None
+
+
+async def test_a_docker_engine_tells_of_a_container_that_somebody_else_paused(
+    service: Slipway, overview: Overview, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By events alone: nobody looks. And by looking again when the engine went and came back."""
+    found = engine_or_skip()
+    socket = found.endpoint.url.removeprefix("unix://")
+    await found.close()
+    if not Path(socket).is_socket():
+        pytest.skip("the engine is not behind a socket of this computer")
+    monkeypatch.setattr(overview_module, "LOOK_SECONDS", 3600.0)
+    async with Relay(socket, tmp_path / "engine.sock") as relay:
+        endpoint = Endpoint(f"unix://{relay.path}", "chosen")
+        service.places.engines = Engines(look=lambda _chosen: [endpoint])
+        spec = DockerSpec(base_image=base_image(), network=False)
+        info = await service.machines.create("a box", spec)
+        await service.machines.do(info.id, "start")
+        await overview.load()
+        overview.watch([info.id])
+        await until(lambda: overview._hearing.on, 60)
+        workspace = await service.machines.of(info.id)
+        assert workspace is not None
+        container = workspace.machine.name
+
+        def state() -> str:
+            row = overview.row(info.id)
+            return row.state if row is not None else ""
+
+        await docker("pause", container)
+        await until(lambda: state() == "paused", 60)
+        assert service.happenings.of(info.id)[0].params == {"elsewhere": True}
+        await docker("unpause", container)
+        await until(lambda: state() == "ready", 60)
+        await relay.cut()
+        await until(lambda: not overview._hearing.on and state() == "error", 60)
+        await docker("pause", container)
+        await relay.mend()
+        await until(lambda: overview._hearing.on and state() == "paused", 60)
+        await docker("unpause", container)
+        overview.watch([])
+        await service.machines.do(info.id, "remove")
 
 
 async def test_an_e2b_sandbox_costs_what_the_person_said(
