@@ -34,7 +34,7 @@ import statistics
 import subprocess
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,7 @@ from desktop_app.core.context.applying import record_body
 from desktop_app.core.context.build import Envelope, PromptBuilder
 from desktop_app.core.context.compaction import Compactor, Proposal
 from desktop_app.core.context.types import Limits
+from desktop_app.core.context.way_back import WayBack
 from desktop_app.core.memory import Collector
 from desktop_app.core.messages import Msg, TextBlock, ToolCallBlock, ToolResultBlock
 from desktop_app.core.state import AgentState
@@ -190,7 +191,8 @@ def _writes(proposal: Proposal, folder: Path) -> float:
     disk."""
     started = time.perf_counter()
     parts = [
-        json.dumps(record_body(proposal.record)).encode(),
+        json.dumps(record_body(replace(proposal.record, undo={}))).encode(),
+        WayBack.of(proposal.record.undo).to_json({}),
         b"".join(m.to_json().encode("utf-8", "replace") + b"\n" for m in proposal.offloaded),
     ]
     for n, part in enumerate(parts):

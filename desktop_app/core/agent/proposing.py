@@ -12,6 +12,7 @@ from desktop_app.core.context.build import slipway
 from desktop_app.core.context.compaction import Compactor, Proposal
 from desktop_app.core.context.items import images_out, result_out
 from desktop_app.core.context.types import Breakdown, Choices, CompactionRecord, Trigger
+from desktop_app.core.context.way_back import WayBack
 from desktop_app.core.errors import ContextError
 from desktop_app.core.ids import new_id
 from desktop_app.core.messages import AnyBlock, DataBlock, ToolCallBlock, ToolResultBlock, Usage
@@ -99,8 +100,7 @@ class Proposals:
         it lies beside the journal as a blob, so that the journal stays quick to replay."""
 
         def dump() -> bytes:
-            kept = {**record.undo, "detail": beside(proposal)}
-            return json.dumps(kept, ensure_ascii=True, separators=(",", ":")).encode()
+            return WayBack.of(record.undo).to_json({"detail": beside(proposal)})
 
         ref = await self._log.journal.put_blob(await asyncio.to_thread(dump))
         body = record_body(replace(record, undo={}))

@@ -15,11 +15,11 @@ from desktop_app.core.state import AgentState
 
 from .applying import apply, plain_summary
 from .build import compaction_part, open_tasks, slipway, task_lines, whole_summary
-from .iterations import iterations
 from .ledger import ledger_from
 from .ledger_text import render
-from .reading import read_step
+from .reading import list_changes
 from .types import CompactionRecord
+from .way_back import WayBack
 
 
 def still_fits(record: CompactionRecord, state: AgentState) -> bool:
@@ -28,39 +28,16 @@ def still_fits(record: CompactionRecord, state: AgentState) -> bool:
     former = cast(dict[str, Any], undo["former"])
     if former["part"] != compaction_part(state) or former["summary"] != plain_summary(state):
         return False
-    context = state.context
-    gone = list(undo["messages"])
-    front = gone.pop() if record.covered_blocks else None
-    for place, left in zip(record.places, gone, strict=True):
-        if place >= len(context) or not _same(context[place], left, len(left["content"])):
-            return False
-        if len(context[place].content) != len(left["content"]):
+    context, back = state.context, WayBack.of(undo)
+    for number, place in enumerate(record.places):
+        if place >= len(context) or not back.still(number, context[place], whole=True):
             return False
     found = {m.id: m for m in context}
-    if front is not None:
-        here = found.get(front["id"])
-        if here is None or not _same(here, front, len(front["content"])):
+    for name in record.covered_blocks:
+        here = found.get(name)
+        if here is None or not back.still(len(record.places), here, whole=False):
             return False
     return all(_unmasked(found, entry, record) for entry in undo["outputs"])
-
-
-def _same(here: Msg, left: dict[str, Any], blocks: int) -> bool:
-    if here.id != left["id"] or slipway(here.metadata) != slipway(left["metadata"]):
-        return False
-    if len(here.content) < blocks:
-        return False
-    return all(
-        block.id == was["id"] and _pinned(block) == _pinned(was)
-        for block, was in zip(here.content[:blocks], left["content"], strict=True)
-    )
-
-
-def _pinned(block: AnyBlock | dict[str, Any]) -> bool:
-    if isinstance(block, dict):
-        metadata = cast("dict[str, Any]", block.get("metadata") or {})
-    else:
-        metadata = block.metadata if isinstance(block, ToolResultBlock) else {}
-    return bool(slipway(metadata).get("pinned"))
 
 
 def _unmasked(found: dict[str, Msg], entry: dict[str, Any], record: CompactionRecord) -> bool:
@@ -81,24 +58,22 @@ def brought_up(record: CompactionRecord, state: AgentState, where: str) -> Compa
     latest any more. The same object when nothing of that changed."""
     if record.tier == 1:
         return record
-    ledger = ledger_from(record.ledger)
+    part = record.ledger
     tasks = task_lines(open_tasks(state))
-    gone = set(record.places)
-    spoke = any(
-        m.role == "user" and n not in gone and n > max(gone, default=-1)
-        for n, m in enumerate(state.context)
-    )
-    latest = None if spoke else ledger.latest
-    todo = list(ledger.todo)
-    ledger.open_lists(
-        (msg.id, read_step(msg, step))
-        for msg in apply(record, state).context
-        if msg.role == "assistant"
-        for step in iterations(msg.content)
-    )
-    if (tasks, latest, todo) == (ledger.tasks, ledger.latest, ledger.todo):
+    last = max(record.places, default=-1)
+    spoke = any(m.role == "user" for m in state.context[last + 1 :])
+    latest = None if spoke else part.get("latest")
+    lists = ledger_from({"lists": part.get("lists", [])})  # all of it may be long
+    live = apply(record, state).context
+    lists.open_lists(c for m in live if m.role == "assistant" for c in list_changes(m))
+    if (tasks, latest, lists.todo) == (
+        part.get("tasks", []),
+        part.get("latest"),
+        part.get("todo", []),
+    ):
         return record
-    ledger.tasks, ledger.latest = tasks, latest
+    ledger = ledger_from(part)
+    ledger.tasks, ledger.latest, ledger.todo = tasks, latest, lists.todo
     render(ledger, where)
     summary = whole_summary(ledger.pinned, ledger.history)
     return replace(record, ledger=ledger.model_dump(), summary=summary, pending=len(tasks))

@@ -20,10 +20,9 @@ from desktop_app.core.messages import WireModel
 from .build import slipway
 from .giving import Told, gives_way, newest_that_fit, size_of
 from .glimpses import Glimpse, newest_lines, size_of_line
-from .reading import Step
 from .redact import redact
 from .said import Said, fit
-from .todos import TodoList, bring
+from .todos import Change, TodoList, bring
 from .types import ItemKind, LedgerItem
 
 FILES = 60  # shown one by one
@@ -147,11 +146,10 @@ class Ledger(WireModel):
         other.older = dict(self.older)
         return other
 
-    def open_lists(self, steps: Iterable[tuple[str, Step]]) -> None:
-        """Set ``todo``: what is open by the lists of the past and of the steps that stay, each with
-        the id of its message."""
-        lists = self.lists
-        changes = [(c, ref) for name, step in steps for c, ref in step.changes(name)]
+    def open_lists(self, live: Iterable[tuple[Change, str]]) -> None:
+        """Set ``todo``: what is open by the lists of the past and by what the messages that stay do
+        to them, each with what it was seen in."""
+        lists, changes = self.lists, list(live)
         if changes:
             lists = [n.model_copy(deep=True) for n in lists]
             for change, ref in changes:

@@ -320,11 +320,12 @@ class Planner:
         ledger.tasks = task_lines(open_tasks(draft.state))
         gone = draft.gone
         ledger.open_lists(
-            (msg.id, part.step)
+            change
             for n, (msg, entry) in enumerate(zip(context, entries, strict=True))
             if n not in gone
             for part in entry.parts
             if part.step is not None and part.start >= draft.gone_from(n)
+            for change in part.step.changes(msg.id)
         )
         _name_latest(ledger, context, found, cut)
         had = sum(ledger.older.values())

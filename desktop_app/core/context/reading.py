@@ -22,7 +22,7 @@ from desktop_app.core.messages import (
 from .artifacts import Action, touched
 from .findings import changes, findings, shape
 from .glimpses import Answer, is_data, telling
-from .iterations import Iteration
+from .iterations import Iteration, iterations
 from .redact import redact
 from .rules import modality, rules_in, takes_back
 from .said import Said
@@ -122,6 +122,20 @@ def read_step(msg: Msg, step: Iteration) -> Step:
     ]
     found = tuple(f for told in texts for f in told.found)
     return Step(tuple(texts), tuple(calls), found, any(t.boxes is not None for t in texts))
+
+
+def list_changes(msg: Msg) -> list[tuple[Change, str]]:
+    """What a reply does to lists, as ``Step.changes`` of its steps, and nothing else read."""
+    found: list[tuple[Change, str]] = []
+    for step in iterations(msg.content):
+        texts = (boxes_of(b.text) for b in step.head if isinstance(b, TextBlock))
+        found += [(change, msg.id) for change in texts if change is not None]
+        for call, result in zip(step.calls, step.results, strict=True):
+            if result is not None and result.state == "success":
+                change = change_of(call.name, arguments_of(call), result.text()[:400])
+                if change is not None:
+                    found.append((change, call.id))
+    return found
 
 
 def item_of(

@@ -3,11 +3,14 @@ when somebody wants it; what may change meanwhile (marks beside the text) is not
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 from desktop_app.core.messages import Msg, ToolResultBlock
+
+from .build import slipway
 
 _KEYS = ("messages", "outputs", "former", "written")
 
@@ -33,6 +36,52 @@ class WayBack(Mapping[str, Any]):
                 if isinstance(block, ToolResultBlock) and block.metadata:
                     self._marks[place, at] = dict(block.metadata)
         self._plain = {"outputs": outputs, "former": former, "written": written}
+
+    @classmethod
+    def of(cls, undo: Mapping[str, Any]) -> WayBack:
+        """One as it is, or what was read from the journal."""
+        if isinstance(undo, WayBack):
+            return undo
+        left = [Msg.model_validate(m) for m in undo["messages"]]
+        return cls(left, undo["outputs"], undo["former"], undo["written"])
+
+    def still(self, place: int, here: Msg, *, whole: bool) -> bool:
+        """Whether ``here`` begins with the message that left as number ``place``, its marks as they
+        were; ``whole`` that nothing came to it."""
+        left, now = self._left[place], here.content
+        if here.id != left.id or (len(now) != len(left.content) if whole else False):
+            return False
+        if len(now) < len(left.content) or slipway(here.metadata) != self._mark(place, -1):
+            return False
+        for at, was in enumerate(left.content):
+            block = now[at]
+            if block is not was and block.id != was.id:
+                return False
+            pinned = isinstance(block, ToolResultBlock) and slipway(block.metadata).get("pinned")
+            if bool(pinned) != bool(self._mark(place, at).get("pinned")):
+                return False
+        return True
+
+    def _mark(self, place: int, at: int) -> dict[str, Any]:
+        mark = self._marks.get((place, at))
+        return slipway(mark) if mark else {}
+
+    def to_json(self, more: Mapping[str, Any]) -> bytes:
+        """All of it and ``more``, as one object; messages are written as they are kept."""
+        messages = ",".join(self._json(place, msg) for place, msg in enumerate(self._left))
+        rest = json.dumps({**self._plain, **more}, ensure_ascii=True, separators=(",", ":"))
+        return f'{{"messages":[{messages}],{rest[1:]}'.encode()
+
+    def _json(self, place: int, msg: Msg) -> str:
+        marks = self._marks
+        same = msg.metadata == marks.get((place, -1), {}) and all(
+            block.metadata == marks.get((place, at), {})
+            for at, block in enumerate(msg.content)
+            if isinstance(block, ToolResultBlock)
+        )
+        if same:
+            return msg.to_json()
+        return json.dumps(self._written_out(place, msg), ensure_ascii=True, separators=(",", ":"))
 
     @cached_property
     def _messages(self) -> list[dict[str, Any]]:
