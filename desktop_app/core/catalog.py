@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from .errors import SlipwayError
 from .sessions.base import SessionKey
 from .workspaces.base import WorkspaceInfo
 
@@ -53,4 +54,16 @@ class ModelsChanged:
     """More is known of the models."""
 
 
-CatalogEvent = WorkspacesChanged | SessionsChanged | ModelsChanged
+@dataclass(frozen=True, slots=True)
+class RescueTold:
+    """A rescue copy was made by itself, or could not be: where it is, with how much, or why not."""
+
+    workspace_id: str
+    name: str
+    folder: str = ""
+    files: int = 0
+    bytes: int = 0
+    error: SlipwayError | None = None
+
+
+CatalogEvent = WorkspacesChanged | SessionsChanged | ModelsChanged | RescueTold

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -23,6 +24,7 @@ from .places import RESCUED
 from .sessions.appdb import WorkspaceRow
 from .sessions.base import SessionKey
 from .shelf import Shelf
+from .tasks import Tasks
 from .workspaces.base import WorkspaceInfo
 from .workspaces.docker.spec import DockerSpec
 from .workspaces.e2b.sandbox import Found, end, orphans
@@ -30,6 +32,8 @@ from .workspaces.e2b.spec import E2BSpec
 from .workspaces.e2b.workspace import E2BWorkspace
 from .workspaces.remote.managed import ManagedWorkspace, Tally
 from .workspaces.remote.tree_tar import Moved
+
+log = logging.getLogger(__name__)
 
 Verb = Literal["start", "pause", "stop", "rebuild", "remove"]
 
@@ -55,6 +59,8 @@ class Machines:
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
         self._gateways: dict[str, GatewayMachine] = {}
+        self._rescues: dict[str, asyncio.Task[tuple[Path, Moved]]] = {}
+        self._tasks = Tasks(lambda name, error: log.info("%s: %r", name, error))
 
     async def of(self, workspace_id: str) -> ManagedWorkspace | None:
         """The workspace when it has a machine; None for a folder."""
@@ -156,7 +162,16 @@ class Machines:
         """Copy what the agent keeps in a machine (sessions, data, skills, declarations) into the
         data folder, proven by digests: whole, or not at all. The copy is a workspace root that can
         be opened like any folder, without the machine. Earlier copies stay. WorkspaceError
-        ``workspace.nothing_kept`` and those of ``download``."""
+        ``workspace.nothing_kept`` and those of ``download``. Who asks while one is being made gets
+        the same."""
+        going = self._rescues.get(workspace_id)
+        if going is None or going.done():
+            work = self._rescue(workspace_id, tell)
+            going = self._tasks.start(work, name=f"rescue copy {workspace_id}")
+            self._rescues[workspace_id] = going
+        return await asyncio.shield(going)
+
+    async def _rescue(self, workspace_id: str, tell: Tally | None = None) -> tuple[Path, Moved]:
         workspace = await self._needed(workspace_id)
         await workspace.start()
         root = workspace.info.root
@@ -202,7 +217,8 @@ class Machines:
         return McpManager(workspace, runner, key.agent_id, key.session_id, connect=connect)
 
     async def close(self) -> None:
-        """End the gateways; the machines are put away by the shelf's manager."""
+        """End the gateways and copies; the machines are put away by the shelf's manager."""
+        await self._tasks.close()
         for gateway in self._gateways.values():
             await gateway.close()
         self._gateways.clear()

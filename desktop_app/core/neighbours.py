@@ -41,7 +41,7 @@ class Neighbour:
         """What the catalogue keeps of it."""
         if self.kind == "docker":
             return DockerSpec(theirs=self.id, mount=self.folder)
-        return E2BSpec(theirs=self.id)
+        return E2BSpec(theirs=self.id, rescue=False)
 
 
 def known_theirs(rows: list[WorkspaceRow]) -> set[tuple[str, str]]:

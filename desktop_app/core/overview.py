@@ -403,7 +403,6 @@ def _with_machine(row: OverviewRow, workspace: ManagedWorkspace) -> OverviewRow:
     price, engine, pauses = 0.0, machine.engine, False
     if isinstance(workspace, E2BWorkspace):  # one control plane: the template says more
         price, engine = workspace.spec.price, machine.image or workspace.spec.template
-        # AgentScope asks for no pause, and E2B's own way is to end a sandbox.
         pauses = workspace.spec.auto_pause and not workspace.theirs
     running = machine.status == "running"
     cpus, memory = machine.cpus, machine.memory

@@ -45,6 +45,7 @@ from .models.library import ModelLibrary
 from .models.registry import DEFAULT_MODEL, Models
 from .paths import Paths, ensure
 from .places import part
+from .rescuing import Rescuer
 from .secrets import Secrets
 from .sessions.appdb import AppDb, Placement
 from .sessions.base import SessionKey
@@ -90,6 +91,7 @@ class Slipway(Shelf):
         )
         self.agents = Agents(db)
         self.machines = Machines(self)
+        self.rescuer = Rescuer(self, self.machines.rescue)
         self.default_model = DEFAULT_MODEL
         self.ratios = Ratios()
         self.policy: Callable[[str], Policy] = lambda agent_id: Policy()  # of an agent
@@ -125,6 +127,7 @@ class Slipway(Shelf):
         await self.agents.load(p.key for p in placed)
         await index.place(placed)
         self._tasks.start(self._catch_up(), name="bring the index up to date")
+        self.rescuer.start()
         return self
 
     async def _catch_up(self) -> None:
@@ -471,6 +474,7 @@ class Slipway(Shelf):
         await self._mcp.close()
         await asyncio.to_thread(self.ratios.save)
         await self.library.close()
+        await self.rescuer.close()
         await self.machines.close()
         for workspace_id in self.manager.opened():
             await self.leave(workspace_id)

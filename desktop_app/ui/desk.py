@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal
 
 from desktop_app.core.agent.conversation import SessionConversation
 from desktop_app.core.agent.groups import off_tools
-from desktop_app.core.catalog import CatalogEvent, ModelsChanged, WorkspacesChanged
+from desktop_app.core.catalog import CatalogEvent, ModelsChanged, RescueTold, WorkspacesChanged
 from desktop_app.core.context.tokens import ClassCounter
 from desktop_app.core.errors import SlipwayError
 from desktop_app.core.models.base import ModelInfo
@@ -37,6 +37,7 @@ class Desk(QObject):
 
     shown = Signal(object, object)  # ChatViewModel, ChatSources
     sourcesChanged = Signal(object, object)  # the same, of a session whose workspace changed
+    rescueTold = Signal(object)  # RescueTold
     modelsChanged = Signal()  # more is known of them
     dropped = Signal(object)  # ChatViewModel: its view can go
     failed = Signal(object)  # SlipwayError
@@ -61,6 +62,8 @@ class Desk(QObject):
     def _catalog(self, event: CatalogEvent) -> None:
         if isinstance(event, ModelsChanged):
             self.modelsChanged.emit()
+        elif isinstance(event, RescueTold):
+            self.rescueTold.emit(event)
         elif isinstance(event, WorkspacesChanged):
             # All of them: the news of one workspace replaces a look that another one's began.
             self._tasks.replace(self._look_at_workspaces(), name="workspaces")

@@ -140,6 +140,7 @@ class MainWindow(Live, QWidget):
         self.desk.dropped.connect(self._dropped)
         self.desk.modelsChanged.connect(self.models_changed)
         self.desk.failed.connect(self.show_error)
+        self.desk.rescueTold.connect(self.dialogs.rescue_told)
         self.chat.notified.connect(self._notified)
         self.chat.titleChanged.connect(lambda _title: self._title())
         self.chat.actionRequested.connect(self._way_out)

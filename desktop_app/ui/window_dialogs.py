@@ -12,7 +12,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
 
 from desktop_app.core.agent.policies import policy_of, with_policy
-from desktop_app.core.catalog import SessionSummary
+from desktop_app.core.catalog import RescueTold, SessionSummary
 from desktop_app.core.errors import SlipwayError
 from desktop_app.core.sessions.index import Hit
 from desktop_app.core.tasks import Tasks
@@ -108,18 +108,29 @@ class WindowDialogs(QObject):
         page.start()
         return page
 
-    def _rescued(self, name: str, folder: str, files: int, size: int) -> None:
-        """What was copied, and the way into it."""
+    def _rescued(
+        self, name: str, folder: str, files: int, size: int, *, ends: bool = False
+    ) -> None:
+        """What was copied, and the way into it. ``ends``: because the machine ends soon."""
         text = trn(
             "Rescue copy of {n} file, {size}", "Rescue copy of {n} files, {size}", files,
             size=figures.size(size),
         )  # fmt: skip
+        if ends:
+            text = tr("“{name}” ends soon. {copy}", name=name, copy=text)
         self._window.toasts.show(
             text,
             "info",
             act=tr("Open the copy"),
             run=lambda: self._window.workspaces.open_copy(folder, tr("Copy of {name}", name=name)),
         )
+
+    def rescue_told(self, told: RescueTold) -> None:
+        """One that was made by itself, or could not be."""
+        if told.error is not None:
+            self._window.show_error(told.error)
+        else:
+            self._rescued(told.name, told.folder, told.files, told.bytes, ends=True)
 
     def _copied(self, path: str, left_out: list[str]) -> None:
         """Where a downloaded file or folder is; what could not be brought is told too."""

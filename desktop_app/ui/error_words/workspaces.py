@@ -69,6 +69,12 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         mark("Make a rescue copy before it stops, or make a container whose files stay."),
         "",
     ),
+    "workspace.rescue_failed": (
+        mark("The rescue copy could not be made"),
+        mark("“{name}” ends soon, and its files with it: {reason}"),
+        mark("Extend its lease on the Workspaces page, or make a copy there."),
+        "",
+    ),
     "workspace.theirs_gone": (
         mark("AgentScope's machine is not there"),
         mark(

@@ -97,6 +97,16 @@ class E2BForm(QWidget):
             self.over,
             lambda: tr("Paused: the disk stays as it is. Ended: all files in it are gone."),
         )
+        self.rescue = SegmentedControl(lambda: tr("Copy before the end"))
+        whether: list[tuple[str, Text]] = [("on", lambda: tr("On")), ("off", lambda: tr("Off"))]
+        self.rescue.set_choices(whether, "on" if spec.rescue else "off")
+        self._row(
+            lambda: tr("Copy before the end"),
+            self.rescue,
+            lambda: tr(
+                "Sessions, data and skills are copied onto this computer before it ends for good."
+            ),
+        )
         self.internet = SegmentedControl(lambda: tr("Internet"))
         on_off: list[tuple[str, Text]] = [("on", lambda: tr("On")), ("off", lambda: tr("Off"))]
         self.internet.set_choices(on_off, "on" if spec.internet else "off")
@@ -148,6 +158,7 @@ class E2BForm(QWidget):
             self.internet.value() == "on",
             env,
             price,
+            rescue=self.rescue.value() == "on",
         )
         try:
             spec.check()

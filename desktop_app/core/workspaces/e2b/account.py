@@ -16,6 +16,7 @@ from desktop_app.core.tasks import ending
 
 SECRET = "e2b"
 REQUEST_SECONDS = 30.0
+CLOCK_SECONDS = 60.0
 
 
 class Account:
@@ -27,6 +28,7 @@ class Account:
     ) -> None:
         self._key = key
         self.api_url = api_url or os.environ.get("E2B_API_URL", "")
+        self.ahead_us = 0  # E2B's clock beside ours, where they differ by more than CLOCK_SECONDS
         self.sandbox_url = sandbox_url or os.environ.get("E2B_SANDBOX_URL", "")
 
     @property

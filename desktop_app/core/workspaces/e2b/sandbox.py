@@ -9,9 +9,10 @@ from datetime import datetime
 from typing import Any
 
 from desktop_app.core.errors import WorkspaceError
+from desktop_app.core.ids import now_us
 from desktop_app.core.workspaces.remote.managed import Machine, Status
 
-from .account import Account, told
+from .account import CLOCK_SECONDS, Account, told
 from .spec import E2BSpec
 
 log = logging.getLogger(__name__)
@@ -77,8 +78,8 @@ class Sandbox:
             self.account.where,
             found.id,
             found.template,
-            found.started_us,
-            found.ends_us if found.running else 0,
+            found.started_us - self.account.ahead_us,
+            found.ends_us - self.account.ahead_us if found.running else 0,
             float(found.cpus),
             found.memory,
         )
@@ -144,10 +145,24 @@ class Sandbox:
         except Exception as error:
             raise told(error) from error
         self._intent = uuid.uuid4().hex
+        await self._compare_clocks(self.spec.timeout)
 
     async def extend(self, seconds: int) -> None:
         """The lease ends ``seconds`` from now."""
         await self._do("set_timeout", seconds)
+        await self._compare_clocks(seconds)
+
+    async def _compare_clocks(self, seconds: int) -> None:
+        """A lease that was just asked for tells how E2B's clock differs from ours: times of a list
+        are by theirs, and what is left of a lease is reckoned by ours."""
+        try:
+            found = await self.find()
+        except WorkspaceError as error:
+            log.info("E2B's clock is not known: %s", error)
+            return
+        if found is not None and found.running:
+            ahead = found.ends_us - now_us() - seconds * 1_000_000
+            self.account.ahead_us = ahead if abs(ahead) > CLOCK_SECONDS * 1e6 else 0
 
     async def pause(self) -> None:
         await self._do("pause")

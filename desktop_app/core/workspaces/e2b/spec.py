@@ -26,7 +26,8 @@ class E2BSpec:
     disk as it was, or ended. A sandbox in use is extended. ``env`` is for every process; values are
     kept where the caller keeps secrets. ``price`` is what an hour costs as the person says, in US
     dollars, 0 for unknown: E2B's API tells no price. ``theirs`` is the id that AgentScope gave its
-    workspace when the sandbox is AgentScope's: then it is found, never made.
+    workspace when the sandbox is AgentScope's: then it is found, never made. ``rescue``: a copy of
+    what the agent keeps is made before the sandbox ends with its files.
     """
 
     template: str = TEMPLATE
@@ -36,6 +37,7 @@ class E2BSpec:
     env: Mapping[str, str] = field(default_factory=dict[str, str])
     price: float = 0.0
     theirs: str = ""
+    rescue: bool = True
 
     def check(self) -> None:
         """WorkspaceError ``e2b.spec`` with the ``field`` whose value cannot be."""
@@ -66,5 +68,5 @@ class E2BSpec:
                 return float(found)
             return found if type(found) is type(usual) else usual
 
-        names = ("template", "timeout", "auto_pause", "internet", "price", "theirs")
+        names = ("template", "timeout", "auto_pause", "internet", "price", "theirs", "rescue")
         return cls(**{name: value(name) for name in names}, env=dict(env or {}))

@@ -51,6 +51,7 @@ class E2BWorkspace(ManagedWorkspace):
         super().__init__("e2b", WORKDIR, env=dict(spec.env), id=id, name=name, **more)
         self.spec = spec
         self.sandbox = Sandbox(account, id, name, spec)
+        self._stuck = False
         self._keeping = Tasks(lambda task, error: log.info("%s: %r", task, error))
 
     def set_spec(self, spec: Any) -> None:
@@ -89,8 +90,16 @@ class E2BWorkspace(ManagedWorkspace):
                 continue
             try:
                 await self.sandbox.extend(self.spec.timeout)
+                self._stuck = False
             except WorkspaceError as error:
+                self._stuck = True
                 log.info("a sandbox in use was not extended: %s", error)
+
+    @property
+    def ends_for_good(self) -> bool:
+        """Whether the end of its lease takes its files: it is not paused then (AgentScope asks for
+        no pause), or the lease of one in use could not be extended."""
+        return not self.spec.auto_pause or bool(self.theirs) or self._stuck
 
     async def extend(self, seconds: int) -> WorkspaceInfo:
         """The lease ends ``seconds`` from now. WorkspaceError ``e2b.*``."""

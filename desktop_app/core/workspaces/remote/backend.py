@@ -10,8 +10,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import posixpath
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Generator,
+    Sequence,
+)
+from contextlib import aclosing, contextmanager
+from contextvars import ContextVar
 from typing import Any, Literal
 
 from desktop_app.core.errors import WorkspaceError
@@ -33,6 +41,17 @@ log = logging.getLogger(__name__)
 
 HELLO_SECONDS = 20.0
 CLOSE_SECONDS = 5.0
+_unused: ContextVar[bool] = ContextVar("unused", default=False)
+
+
+@contextmanager
+def unused() -> Generator[None]:
+    """Around what is no use of a machine that would keep it alive: a copy before it ends."""
+    token = _unused.set(True)
+    try:
+        yield
+    finally:
+        _unused.reset(token)
 
 
 class RemoteBackend:
@@ -103,7 +122,7 @@ class RemoteBackend:
     async def _ready(self, *, quiet: bool = False) -> Line:
         if self._closed:
             raise WorkspaceError("backend.closed")
-        if not quiet:
+        if not quiet and not _unused.get():
             self._used_at = asyncio.get_running_loop().time()
         async with self._connecting:
             if self._line is None or self._line.broken is not None:

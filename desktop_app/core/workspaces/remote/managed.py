@@ -262,7 +262,26 @@ class ManagedWorkspace(LocalWorkspace):
             if self._changing.locked() or self._machine.status != "running":
                 raise WorkspaceError("workspace.asleep", retryable=True, name=self._name)
         self._tell(Progress("connect"))
+        try:
+            return await self._connect()
+        except WorkspaceError:
+            if not await self._up_again():
+                raise
         return await self._connect()
+
+    async def _up_again(self) -> bool:
+        """Bring up a machine that went down since it was looked at: somebody killed or paused it,
+        and whoever works in it goes on. One that is gone is not made anew behind their back."""
+        if _only_looking.get() or self.guarded or self._changing.locked():
+            return False
+        async with self._changing:
+            self._machine = await self.look()
+            if self._machine.status not in ("stopped", "paused"):
+                return False
+            await self._bring_up(self._tell)
+            self._put_up = True
+            self._machine = await self.look()
+            return True
 
     async def start(self) -> WorkspaceInfo:
         """Bring the machine up; whoever asks meanwhile waits for the same. Cancelling it leaves
