@@ -133,6 +133,8 @@ class Executor:
             done: OpState = "done" if outcome.state == "success" else "failed"
             if outcome.state in ("interrupted", "denied"):
                 done = "cancelled"
+            elif ours(outcome).get("unknown"):
+                done = "unknown"
             ended = ev.ToolFinished(reply_id, plan.op_id, outcome.state, block, seconds, path, size)
             if len(records) == 1 and self._may_wait(plan):
                 tell = partial(self.emit, ended)

@@ -8,7 +8,7 @@ import json
 import logging
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeGuard, cast
 
 from desktop_app.core.crew import Begun
@@ -50,9 +50,29 @@ class Planned:
         return hashlib.sha256(self.call.input.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+UNCERTAIN = (
+    "The connection broke while this call ran, so its outcome is unknown: it may have done all of "
+    "its work, some of it or none. Check before you repeat it."
+)
+
+
 def failed(message: str, code: str, **params: Any) -> ToolOutcome:
     """An error outcome that the model reads; ``code`` is for the window."""
     return ToolOutcome(message, "error", metadata={"slipway": {"code": code, "params": params}})
+
+
+# The way to where it ran broke while it ran: nobody knows what it had done by then.
+_BROKE = ("backend.unreachable", "mcp.died")
+
+
+def _uncertain(outcome: ToolOutcome) -> ToolOutcome:
+    """A failure of which it is not known whether it is one: told so, and kept as unknown."""
+    part: dict[str, Any] = outcome.metadata.get("slipway") or {}
+    if part.get("code") not in _BROKE:
+        return outcome
+    text = f"{outcome.text}\n<system-reminder>{UNCERTAIN}</system-reminder>"
+    metadata = {**outcome.metadata, "slipway": {**part, "unknown": True}}
+    return replace(outcome, text=text, metadata=metadata)
 
 
 def internal(tool: AnyTool | None) -> TypeGuard[Tool]:
@@ -228,6 +248,8 @@ class Toolbox:
         except Exception as error:
             log.exception("tool %s crashed", planned.call.name)
             outcome = self._crash(planned.call.name, error)
+        if outcome.state == "error" and planned.effect not in ("read", "idempotent"):
+            outcome = _uncertain(outcome)
         return outcome, time.monotonic() - started
 
 

@@ -63,7 +63,7 @@ class GatewayConnection:
         self._again = asyncio.Event()
         self._moved = asyncio.Event()
         self._added = 0  # the gateway's generation that knows this server
-        self._wanted = False  # a call waits for it
+        self._wanting = 0  # calls that wait for it
 
     def _client(self) -> GatewayClient:
         return self._machine.client(*self._who)
@@ -150,15 +150,18 @@ class GatewayConnection:
     async def _sleep(self, params: dict[str, Any]) -> None:
         """Its machine stands still: until it runs, or a call wants it to."""
         stop = self._machine.listen_awake(self._again.set)
-        self._wanted = False
         self._wait(ASLEEP, params)
         try:
-            await self._again.wait()
+            if not self._wanting:
+                await self._again.wait()
         finally:
             stop()
-        if self._wanted:
-            with suppress(WorkspaceError):  # told by the next try
+        if self._wanting:
+            try:
                 await self._machine.wake()
+            except WorkspaceError as error:
+                self._wait(*_why(error))
+                await asyncio.sleep(self._limits.pauses[0])
 
     async def _add(self) -> None:
         """Have the gateway run and know this server as it is declared now."""
@@ -245,7 +248,7 @@ class GatewayConnection:
         self.start()
 
     async def _ready(self) -> None:
-        self._wanted = True
+        self._wanting += 1
         self._again.set()
         try:
             async with asyncio.timeout(self._limits.wait):
@@ -253,6 +256,8 @@ class GatewayConnection:
                     await self._moved.wait()
         except TimeoutError:
             pass
+        finally:
+            self._wanting -= 1
         if self.status.state != "ok":
             why = self.status.params.get("detail") or self.status.code or "it is still starting"
             raise ToolFailure(

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from contextlib import aclosing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from desktop_app.core import events as ev
 from desktop_app.core.agent.base import Decision
 from desktop_app.core.agent.fold import Folder
-from desktop_app.core.errors import ModelError, SessionError
+from desktop_app.core.errors import ModelError, SessionError, WorkspaceError
 from desktop_app.core.models.scripted import (
     Call,
     Ends,
@@ -23,6 +24,8 @@ from desktop_app.core.models.scripted import (
     Wait,
 )
 from desktop_app.core.sessions.sqlite import SqliteJournalStore
+from desktop_app.core.workspaces.backend import ProcessExit
+from desktop_app.core.workspaces.local import LocalBackend
 from tests.helpers.sessions import KEY, Bench, collect, kinds, of
 
 
@@ -386,4 +389,42 @@ async def test_two_runs_at_once_are_refused(tmp_path: Path) -> None:
         c.send("two")
     gate.set()
     await run
+    await b.close()
+
+
+class Cut(LocalBackend):
+    """A workspace whose connection breaks once a command ran."""
+
+    def run(self, argv: list[str], **options: Any) -> Any:
+        async def broken() -> Any:
+            async with aclosing(super(Cut, self).run(argv, **options)) as events:
+                async for event in events:
+                    if isinstance(event, ProcessExit):
+                        raise WorkspaceError("backend.unreachable", retryable=True, path="")
+                    yield event
+
+        return broken()
+
+
+async def test_a_call_whose_connection_broke_is_told_and_kept_as_unknown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    b = bench(
+        tmp_path,
+        [Call("Bash", {"command": "echo x > effect.txt"}, call_id="c1")],
+        [Say("I look.")],
+        [Say("Title")],
+    )
+    c = await b.open()
+    cut = Cut(b.folder)
+    monkeypatch.setattr(c._setting.workspace, "get_backend", lambda: cut)
+    await c.set_mode("bypass")
+    events = await collect(c.send("go"))
+    assert (b.folder / "effect.txt").exists()
+    first = of(events, ev.ToolFinished)[0]
+    assert first.state == "error"
+    assert "outcome is unknown" in str(first.result.output)
+    states = {op.call_id: op.state for op in await c.log.journal.operations()}
+    assert states["c1"] == "unknown"
+    await replayed(c)
     await b.close()

@@ -18,6 +18,7 @@ log = logging.getLogger(__name__)
 PIECE = 1 << 18
 AHEAD = 8  # pieces of input that are under way before the far end used one
 PING_SECONDS = 15.0  # the far end gives up after QUIET without a word
+UNANSWERED = 3  # pings in a row: then nobody is there, the machine was frozen, the way is cut
 SETTLE_SECONDS = 5.0
 
 
@@ -52,6 +53,7 @@ class Line:
         self._sending = asyncio.Lock()
         self.hello: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self.broken: WorkspaceError | None = None
+        self._unanswered = 0
         self.ended = asyncio.Event()
         self._tasks = Tasks(lambda name, error: log.info("%s: %r", name, error))
 
@@ -66,6 +68,7 @@ class Line:
         why = unreachable()
         try:
             while data := await self.channel.receive():
+                self._unanswered = 0
                 for head, body in decoder.feed(data):
                     self._heard(head, body)
         except WorkspaceError as error:
@@ -77,11 +80,20 @@ class Line:
             await self.drop()
 
     async def ping(self) -> None:
+        """Ask now and then whether the far end is there; one that says nothing is given up, so that
+        nobody waits for ever. Counted, not timed: a computer that slept is not silent."""
         while self.broken is None:
-            with suppress(TimeoutError):
+            asked = asyncio.get_running_loop().time()
+            with suppress(TimeoutError):  # a full pipe takes nothing either
                 async with asyncio.timeout(PING_SECONDS):
+                    await self._try({"op": "ping", "id": 0})
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(asked + PING_SECONDS):
                     await self.ended.wait()
-            await self._try({"op": "ping", "id": 0})
+            self._unanswered += self.hello.done()
+            if self.broken is None and self._unanswered >= UNANSWERED:
+                self._end(unreachable("no answer of the helper"))
+                await self.drop()
 
     async def bye(self) -> None:
         """Ask the far end to end everything it started, and wait for it."""

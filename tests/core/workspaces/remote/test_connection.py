@@ -15,6 +15,7 @@ import pytest
 
 from desktop_app.core.errors import WorkspaceError
 from desktop_app.core.workspaces.backend import OutputChunk, ProcessExit
+from desktop_app.core.workspaces.remote import line
 from desktop_app.core.workspaces.remote.backend import RemoteBackend
 from desktop_app.core.workspaces.remote.bundle import command
 from desktop_app.core.workspaces.remote.channel import Decoder, encode
@@ -199,3 +200,42 @@ async def test_something_else_that_speaks_there_is_told(tmp_path: Path) -> None:
         await backend.start()
     assert raised.value.code == "backend.unreachable"
     await backend.close()
+
+
+class Mute(PipeChannel):
+    """A connection that stands and over which nothing comes any more: that of a frozen machine."""
+
+    muted = False
+
+    async def receive(self) -> bytes:
+        while (data := await super().receive()) and self.muted:
+            pass
+        return data
+
+
+async def test_a_far_end_that_says_nothing_any_more_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or a call would wait for ever in a machine that somebody froze."""
+    monkeypatch.setattr(line, "PING_SECONDS", 0.2)
+    channels: list[Mute] = []
+
+    async def connect() -> Mute:
+        channels.append(await asyncio.to_thread(Mute))
+        return channels[-1]
+
+    backend = RemoteBackend("far", str(tmp_path), connect)
+    try:
+        waiting = asyncio.ensure_future(backend.exec(["sleep", "63"]))
+        await until(lambda: _runs("sleep 63"))
+        await asyncio.sleep(5 * line.PING_SECONDS)  # answered: it is only busy
+        assert not waiting.done()
+        channels[0].muted = True
+        with pytest.raises(WorkspaceError) as raised:
+            await asyncio.wait_for(waiting, 60)
+        assert (raised.value.code, raised.value.retryable) == ("backend.unreachable", True)
+        monkeypatch.setattr(line, "PING_SECONDS", 60)
+        assert (await backend.exec(["echo", "again"])).stdout == b"again\n"
+        assert len(channels) == 2
+    finally:
+        await backend.close()
