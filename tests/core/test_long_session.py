@@ -8,6 +8,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from desktop_app.core import events as ev
 from desktop_app.core.context.tokens import Counter, load_counter
 from desktop_app.core.models.base import ModelInfo
@@ -114,6 +116,7 @@ async def turns(service: Slipway, key: SessionKey, numbers: range) -> list[ev.Ru
     return ends
 
 
+@pytest.mark.timeout(600)  # 15 s of work on a quiet machine; a busy one takes its time
 async def test_three_hundred_turns_over_the_wire_and_a_restart(tmp_path: Path) -> None:
     folder, failures = tmp_path / "books", list[str]()
     provider = Provider(await load_counter(ModelInfo("m", "m", 1, 1, tokenizer="o200k_base")))
