@@ -29,6 +29,7 @@ from .machine import GatewayMachine
 log = logging.getLogger(__name__)
 
 ASLEEP = "workspace.asleep"
+WAKE_SECONDS = 90.0  # a call waits so long for its machine, the gateway in it and its server
 
 _STATES: dict[str, State] = {
     "starting": "starting",
@@ -57,13 +58,14 @@ class GatewayConnection:
         self._machine = machine
         self._who = (agent_id, session_id)
         self._on_change = on_change
-        self._limits = limits or Limits()
+        self._limits = limits or Limits(wait=WAKE_SECONDS)
         self._tasks = Tasks(lambda name, error: log.error("%s failed", name, exc_info=error))
         self._work: asyncio.Task[None] | None = None
         self._again = asyncio.Event()
         self._moved = asyncio.Event()
         self._added = 0  # the gateway's generation that knows this server
-        self._wanting = 0  # calls that wait for it
+        self._wanted = 0  # calls that wait for it
+        self._heard_of = False  # since the last try the gateway said something of it
 
     def _client(self) -> GatewayClient:
         return self._machine.client(*self._who)
@@ -118,50 +120,56 @@ class GatewayConnection:
 
     async def _keep(self) -> None:
         tries = 0
-        while True:
-            self._again = asyncio.Event()
-            try:
-                await self._add()
-                tries = 0
-                await self._watch()
-                code, params = "mcp.ended", {"detail": "the gateway ended"}
-            except WorkspaceError as error:
-                code, params = _why(error)
-            except GatewayError as error:
-                code, params = "mcp.failed", {"detail": error.detail}
-            if ending():
-                return
-            self._added = 0
-            if code == ASLEEP:
-                tries = 0
-                await self._sleep(params)
-            elif tries >= len(self._limits.pauses):
-                tries = 0
-                self._set(Status("failed", code, params))
-                await self._again.wait()
-            else:
-                pause = self._limits.pauses[tries]
-                tries += 1
-                self._wait(code, params, pause)
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(pause):
-                        await self._again.wait()
-
-    async def _sleep(self, params: dict[str, Any]) -> None:
-        """Its machine stands still: until it runs, or a call wants it to."""
-        stop = self._machine.listen_awake(self._again.set)
-        self._wait(ASLEEP, params)
+        stop = self._machine.listen_awake(lambda: self._again.set())
         try:
-            if not self._wanting:
-                await self._again.wait()
+            while True:
+                self._again = asyncio.Event()
+                code, params = await self._live()
+                if ending():
+                    return
+                self._added = 0
+                if code == ASLEEP and not self._wanted:
+                    tries = 0
+                    self._wait(code, params)
+                    await self._again.wait()
+                    continue
+                if code == ASLEEP:
+                    try:
+                        await self._machine.wake()
+                        continue
+                    except WorkspaceError as error:
+                        code, params = _why(error)
+                tries = await self._rest(tries, code, params)
         finally:
             stop()
-        if self._wanting:
-            try:
-                await self._machine.wake()
-            except WorkspaceError as error:
-                self._wait(*_why(error))
-                await asyncio.sleep(self._limits.pauses[0])
+
+    async def _live(self) -> tuple[str, dict[str, Any]]:
+        """Have it run for as long as it does; why it does no more."""
+        try:
+            await self._add()
+            await self._watch()
+        except WorkspaceError as error:
+            return _why(error)
+        except GatewayError as error:
+            return "mcp.failed", {"detail": error.detail}
+        return "mcp.ended", {"detail": "the gateway ended"}
+
+    async def _rest(self, tries: int, code: str, params: dict[str, Any]) -> int:
+        """Wait before the next try, longer each time; how many there were."""
+        if self._heard_of:
+            tries = 0
+        self._heard_of = False
+        if tries >= len(self._limits.pauses):
+            # Its tools stay known too: to call one is to try again, which nothing else here does.
+            self._set(replace(self.status, state="failed", code=code, params=params, retry=0.0))
+            await self._again.wait()
+            return 0
+        pause = self._limits.pauses[tries]
+        self._wait(code, params, pause)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(pause):
+                await self._again.wait()
+        return tries + 1
 
     async def _add(self) -> None:
         """Have the gateway run and know this server as it is declared now."""
@@ -186,6 +194,7 @@ class GatewayConnection:
                     del waiting[: end + 1]
 
     def _heard(self, said: dict[str, Any]) -> None:
+        self._heard_of = True
         self.ring = Ring()
         self.ring.add(str(said.get("stderr", "")).encode())
         state = _STATES.get(str(said.get("state")), "failed")
@@ -248,7 +257,7 @@ class GatewayConnection:
         self.start()
 
     async def _ready(self) -> None:
-        self._wanting += 1
+        self._wanted += 1
         self._again.set()
         try:
             async with asyncio.timeout(self._limits.wait):
@@ -257,7 +266,7 @@ class GatewayConnection:
         except TimeoutError:
             pass
         finally:
-            self._wanting -= 1
+            self._wanted -= 1
         if self.status.state != "ok":
             why = self.status.params.get("detail") or self.status.code or "it is still starting"
             raise ToolFailure(
