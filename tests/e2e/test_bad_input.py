@@ -92,8 +92,8 @@ def test_files_that_are_no_text(driver: Driver, folder: Path) -> None:
     for row in range(files.model.rowCount()):
         files.tree.setCurrentIndex(files.model.index(row, 0))
         name = files.model.data(files.model.index(row, 0), Qt.ItemDataRole.DisplayRole)
-        driver.until(lambda name=name: files.name.text() == name)
-    driver.until(lambda: not files._tasks)
+        driver.until(lambda name=name: files.browser.name.text() == name)
+    driver.until(lambda: not files.browser._tasks)
 
 
 def test_thirty_thousand_folders(driver: Driver, folder: Path) -> None:

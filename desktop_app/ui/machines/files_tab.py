@@ -40,6 +40,7 @@ class FilesTab(QWidget):
         super().__init__(parent)
         self._workspace: LocalWorkspace | None = None
         self._size = 0
+        self.copying = False  # one copy at a time: another would end it
         self._tasks = Tasks(self._task_failed)
         self._counts: Coalescer[tuple[int, int]] = Coalescer(self, self._show_copied, 100)
         self._build()
@@ -59,7 +60,7 @@ class FilesTab(QWidget):
         self._add_acts()
         self.progress = ProgressLine()
         self.progress.setContentsMargins(px(16), px(4), px(16), px(4))
-        self.progress.cancelled.connect(lambda: self._tasks.cancel("copy"))
+        self.progress.cancelled.connect(self._cancel)
         self._body = QWidget()
         inner = QVBoxLayout(self._body)
         inner.setContentsMargins(0, 0, 0, 0)
@@ -101,14 +102,15 @@ class FilesTab(QWidget):
         if workspace is self._workspace:
             return
         self._workspace = workspace
-        self._tasks.cancel("copy")
+        self._cancel()
         self.browser.bind(workspace.get_backend() if workspace is not None else None)
         self.browser.say(tr("Choose a file to look into it."))
-        self.down.setEnabled(False)
+        self._chosen()
 
     def _chosen(self) -> None:
         info = self.browser.info
-        self.down.setEnabled(info is not None and info.kind != "special")
+        self.up.setEnabled(not self.copying)
+        self.down.setEnabled(not self.copying and info is not None and info.kind != "special")
 
     def _unreadable(self, code: str, params: dict[str, Any]) -> None:
         words = describe(code, params)
@@ -132,9 +134,13 @@ class FilesTab(QWidget):
 
     def upload(self, sources: list[Path]) -> None:
         """Copy files of this computer into the chosen folder."""
-        if self._workspace is not None:
-            work = self._upload(self._workspace, sources, self.folder())
-            self._tasks.replace(self._copying(work), name="copy")
+        if self._workspace is not None and not self.copying:
+            self._copy(self._upload(self._workspace, sources, self.folder()))
+
+    def _copy(self, work: Coroutine[Any, Any, None]) -> None:
+        self.copying = True
+        self._chosen()
+        self._tasks.replace(self._copying(work), name="copy")
 
     async def _upload(self, workspace: LocalWorkspace, sources: list[Path], folder: str) -> None:
         backend = workspace.get_backend()
@@ -175,7 +181,7 @@ class FilesTab(QWidget):
         """Copy the chosen file or folder to this computer: whole, or not at all. A folder is never
         put over one that is there."""
         info, workspace = self.browser.info, self._workspace
-        if workspace is None or info is None:
+        if workspace is None or info is None or self.copying:
             return
         name = posixpath.basename(self.browser.path)
         self.progress.begin(lambda: tr("Downloading {name}", name=name))
@@ -186,7 +192,7 @@ class FilesTab(QWidget):
         else:
             self._size = info.size
             work = self._download_file(workspace, path, target)
-        self._tasks.replace(self._copying(work), name="copy")
+        self._copy(work)
 
     async def _download_file(self, workspace: LocalWorkspace, path: str, target: Path) -> None:
         await download(workspace.get_backend(), path, target, self._count)
@@ -204,12 +210,19 @@ class FilesTab(QWidget):
     def _count(self, done: int) -> None:
         self._counts.push((done, 0))
 
+    def _cancel(self) -> None:
+        self._tasks.cancel("copy")
+        self.copying = False  # one that had not begun cannot say so itself
+        self._chosen()
+
     async def _copying(self, work: Coroutine[Any, Any, None]) -> None:
         try:
             await work
         except SlipwayError as error:
             self.failed.emit(error)
         finally:
+            self.copying = False
+            self._chosen()
             self._counts.clear()
             self.progress.end()
 

@@ -162,12 +162,14 @@ def test_a_docker_container_shows_files_log_and_settings(
     source = tmp_path / "data.csv"
     source.write_bytes(b"a,b\n1,2\n" * 200_000)
     page.tabs.files.upload([source])
+    assert not page.tabs.files.down.isEnabled(), "one copy at a time"
+    qtbot.waitUntil(lambda: not page.tabs.files.copying, timeout=60_000)
     qtbot.waitUntil(lambda: "data.csv" in names(page.tabs.files), timeout=20_000)
     pick(qtbot, page.tabs.files, "data.csv")
     qtbot.waitUntil(lambda: page.tabs.files.text.toPlainText().startswith("a,b"), timeout=10_000)
     target = tmp_path / "back.csv"
     page.tabs.files.download(target)
-    qtbot.waitUntil(lambda: target.exists(), timeout=20_000)
+    qtbot.waitUntil(lambda: target.exists() and not page.tabs.files.copying, timeout=60_000)
     assert target.read_bytes() == source.read_bytes()
     run(cached(service, info.id).get_backend().write("notes/plan.md", b"the plan"))
     page.tabs.files.model.refresh()
