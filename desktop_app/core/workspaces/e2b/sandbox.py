@@ -85,11 +85,14 @@ class Sandbox:
         )
 
     async def live(self) -> Any:
-        """``e2b.AsyncSandbox``, connected; a paused one is resumed with its disk as it was."""
+        """``e2b.AsyncSandbox``, connected. WorkspaceError ``e2b.not_running`` for a paused one:
+        connecting resumes it, which only ``ensure`` is to do."""
         if self._live is None:
             found = await self.find()
             if found is None:
                 raise WorkspaceError("e2b.gone", detail=self._name)
+            if not found.running:
+                raise WorkspaceError("e2b.not_running", retryable=True, detail=self._name)
             await self._connect(found.id)
         return self._live
 

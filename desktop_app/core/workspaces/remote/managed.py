@@ -354,7 +354,12 @@ class ManagedWorkspace(LocalWorkspace):
             if self._machine.status != "running":
                 self._shown()
                 continue
-            await super().refresh()
+            with looking():  # it may be put away, or its time be over, while this looks at it
+                await super().refresh()
+            if self._params.get("code") == "workspace.asleep" and not self._changing.locked():
+                self._machine = await self.look()
+                if self._machine.status != "running":
+                    self._shown()
             if self.guarded and self._state == "ready":
                 self._set("readonly", code="workspace.theirs", machine=self._machine.name)
         return self.info

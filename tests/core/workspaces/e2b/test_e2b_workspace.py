@@ -83,6 +83,21 @@ async def test_e2b_disk_is_as_it_was_after_a_pause_and_in_another_program(
     assert box.state == "paused"
 
 
+async def test_e2b_pause_holds_against_whoever_only_looks(
+    workspace: E2BWorkspace, cloud: Cloud
+) -> None:
+    await workspace.start()
+    for _ in range(5):
+        looks = [asyncio.ensure_future(workspace.refresh()) for _ in range(4)]
+        await asyncio.sleep(0)  # some are under way when it is put away
+        paused, *_ = await asyncio.gather(workspace.pause(), *looks)
+        assert paused.state == "paused"
+        (box,) = cloud.boxes.values()
+        assert box.state == "paused"
+        await workspace.get_backend().write("notes/a.txt", b"use")
+        assert (await workspace.refresh(), box.state)[1] == "running"
+
+
 async def test_e2b_environment_reaches_every_process(workspace: E2BWorkspace) -> None:
     await workspace.start()
     result = await workspace.get_backend().exec(["sh", "-c", "echo $GREETING; pwd"])
