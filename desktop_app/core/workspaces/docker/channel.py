@@ -33,11 +33,15 @@ class ExecChannel:
         self._tasks = Tasks(lambda name, error: log.info("%s: %r", name, error))
 
     async def send(self, data: bytes) -> None:
-        """Whoever is cancelled while it waits leaves the waiting to a task: aiohttp keeps a
-        cancelled waiter, and every later write would be cancelled with it."""
-        writing = self._tasks.start(self._stream.write_in(data), name="write to a helper")
+        """A frame is handed over whole before anything waits. Who is cancelled while it waits takes
+        its waiter along: aiohttp keeps it, and would cancel every later write with it."""
         try:
-            await asyncio.shield(writing)
+            await self._stream.write_in(data)
+        except asyncio.CancelledError:
+            connection = getattr(self._stream, "_resp", None) and self._stream._resp.connection
+            if connection is not None and connection.protocol is not None:
+                connection.protocol._drain_waiter = None
+            raise
         except Exception as error:
             raise unreachable(str(error)) from error
 

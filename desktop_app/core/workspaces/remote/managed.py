@@ -356,10 +356,9 @@ class ManagedWorkspace(LocalWorkspace):
                 continue
             with looking():  # it may be put away, or its time be over, while this looks at it
                 await super().refresh()
-            if self._params.get("code") == "workspace.asleep" and not self._changing.locked():
-                self._machine = await self.look()
-                if self._machine.status != "running":
-                    self._shown()
+            if self._params.get("code") == "workspace.asleep":
+                async with self._changing:  # whoever changes it is through then
+                    changes = -1  # look again
             if self.guarded and self._state == "ready":
                 self._set("readonly", code="workspace.theirs", machine=self._machine.name)
         return self.info
