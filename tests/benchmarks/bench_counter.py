@@ -21,9 +21,9 @@ from desktop_app.core.context.accounting import Accounting
 from desktop_app.core.context.build import Envelope, PromptBuilder
 from desktop_app.core.context.tokens import counter_of, load_ranks
 from desktop_app.core.context.types import Limits
+from desktop_app.core.conversations import PROMPT
 from desktop_app.core.messages import Msg, TextBlock, ToolCallBlock, ToolResultBlock, Usage
 from desktop_app.core.models.base import ModelInfo, ToolSchema
-from desktop_app.core.service import PROMPT
 from desktop_app.core.state import AgentState
 from desktop_app.core.tools.registry import builtin_tools
 
