@@ -6,8 +6,8 @@ import html
 import json
 from typing import Any
 
-from PySide6.QtCore import QElapsedTimer, QRectF, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPainterPath, QPaintEvent
+from PySide6.QtCore import QElapsedTimer, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
@@ -24,9 +24,9 @@ from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets.badge import StateGlyph
 from desktop_app.ui.widgets.base import Live, follow
 from desktop_app.ui.widgets.buttons import Button
+from desktop_app.ui.widgets.card import paint_asking
 from desktop_app.ui.widgets.keyhint import KeyHint
 from desktop_app.ui.widgets.labels import Label
-from desktop_app.ui.widgets.painting import box, hline
 
 from . import tool_words
 from .approval_words import Facts, facts
@@ -317,16 +317,4 @@ class ApprovalCard(Live, QFrame):
     # -- look -------------------------------------------------------------------------------
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        color = theme().color
-        rect = QRectF(self.rect())
-        radius = theme().radius("card")
-        box(painter, rect, radius, color("raised"))
-        path = QPainterPath()
-        path.addRoundedRect(rect, radius, radius)
-        painter.setClipPath(path)
-        head = QRectF(self._head.geometry()).adjusted(0, -1, 0, 0)
-        painter.fillRect(head, color("warning-soft"))
-        hline(painter, 0, self.width(), head.bottom() - 1, color("border"))
-        painter.setClipping(False)
-        box(painter, rect, radius, None, color("warning"), 2 if self.hasFocus() else 1)
+        paint_asking(self, self._head)

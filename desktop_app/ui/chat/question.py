@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPainterPath, QPaintEvent, QResizeEvent
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QButtonGroup,
@@ -25,8 +25,8 @@ from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets.badge import StateGlyph
 from desktop_app.ui.widgets.base import Live, follow
 from desktop_app.ui.widgets.buttons import Button
+from desktop_app.ui.widgets.card import paint_asking
 from desktop_app.ui.widgets.labels import Label
-from desktop_app.ui.widgets.painting import box, hline
 from desktop_app.ui.widgets.toggles import Check
 
 from .foreign import visible
@@ -226,16 +226,4 @@ class QuestionCard(Live, QFrame):
             super().keyPressEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        color = theme().color
-        rect = QRectF(self.rect())
-        radius = theme().radius("card")
-        box(painter, rect, radius, color("raised"))
-        path = QPainterPath()
-        path.addRoundedRect(rect, radius, radius)
-        painter.setClipPath(path)
-        head = QRectF(self._head.geometry()).adjusted(0, -1, 0, 0)
-        painter.fillRect(head, color("warning-soft"))
-        hline(painter, 0, self.width(), head.bottom() - 1, color("border"))
-        painter.setClipping(False)
-        box(painter, rect, radius, None, color("warning"), 2 if self.hasFocus() else 1)
+        paint_asking(self, self._head)

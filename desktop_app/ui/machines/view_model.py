@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -15,10 +15,10 @@ from desktop_app.core.machines import Loss, Verb
 from desktop_app.core.neighbours import Neighbour
 from desktop_app.core.overview import AGENT, Overview, OverviewRow
 from desktop_app.core.service import Slipway
-from desktop_app.core.tasks import Tasks
 from desktop_app.core.workspaces.e2b.sandbox import Found
 from desktop_app.core.workspaces.remote.managed import Progress, looking
 from desktop_app.ui.bridge import Coalescer
+from desktop_app.ui.doing import Doing
 from desktop_app.ui.tools.entries import SkillEntry, skill_entries
 from desktop_app.ui.tools.source import ServerSource
 
@@ -30,7 +30,7 @@ TICK_MS = 30_000  # "41 min" becomes "40 min"
 HOUR = 3600
 
 
-class MachinesViewModel(QObject):
+class MachinesViewModel(Doing):
     """The rows of the table, live; start, pause, stop, extend, rebuild, remove, each in a task."""
 
     loaded = Signal()
@@ -42,7 +42,6 @@ class MachinesViewModel(QObject):
     orphansFound = Signal(object)  # list[Found]
     neighboursFound = Signal(object)  # list[Neighbour]
     removed = Signal(str)
-    failed = Signal(object)  # SlipwayError
     happened = Signal(str)  # workspace id: its last events are others
     rescued = Signal(str, str, int, object)  # name, folder, files, bytes
     copied = Signal(str, list)  # path on this computer, what could not be brought
@@ -57,7 +56,6 @@ class MachinesViewModel(QObject):
         self._counter = ClassCounter()
         self.listed = False
         self._busy: dict[str, asyncio.Task[None]] = {}
-        self._tasks = Tasks(self._task_failed)
         self._seen: set[str] = set()
         self._current = ""
         self._gone: set[str] = set()
@@ -302,20 +300,6 @@ class MachinesViewModel(QObject):
         self._run(self.service.open_anyway(workspace_id), "open anyway")
 
     # -- the end ---------------------------------------------------------------------------------
-
-    def _run(self, work: Coroutine[Any, Any, Any], name: str) -> None:
-        self._tasks.start(self._guarded(work), name=name)
-
-    async def _guarded(self, work: Coroutine[Any, Any, Any]) -> None:
-        try:
-            await work
-        except SlipwayError as error:
-            self.failed.emit(error)
-
-    def _task_failed(self, name: str, error: BaseException) -> None:
-        _log.error("%s failed", name, exc_info=error)
-        detail = f"{type(error).__name__}: {error}"
-        self.failed.emit(SlipwayError("internal.failed", what=name, error=detail))
 
     async def close(self) -> None:
         self._unlisten()

@@ -243,6 +243,24 @@ class NoticeCard(Live, QFrame):
         box(painter, rect, radius, None, color("border-strong"))
 
 
+def paint_asking(card: QWidget, head: QWidget) -> None:
+    """The ground of a card that asks the person something, ``head`` being its uppermost part; from
+    its ``paintEvent``."""
+    painter = QPainter(card)
+    color = theme().color
+    rect = QRectF(card.rect())
+    radius = theme().radius("card")
+    box(painter, rect, radius, color("raised"))
+    path = QPainterPath()
+    path.addRoundedRect(rect, radius, radius)
+    painter.setClipPath(path)
+    top = QRectF(head.geometry()).adjusted(0, -1, 0, 0)
+    painter.fillRect(top, color("warning-soft"))
+    hline(painter, 0, card.width(), top.bottom() - 1, color("border"))
+    painter.setClipping(False)
+    box(painter, rect, radius, None, color("warning"), 2 if card.hasFocus() else 1)
+
+
 class Banner(Live, QWidget):
     """A sentence over a page with one action: 34 high, soft fill, a line below."""
 

@@ -5,18 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Coroutine
-from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from desktop_app.core.catalog import SessionSummary, WorkspaceSummary
-from desktop_app.core.errors import SlipwayError
 from desktop_app.core.machines import Verb
 from desktop_app.core.service import Slipway
 from desktop_app.core.sessions.base import SessionKey
 from desktop_app.core.shelf import FolderReport
-from desktop_app.core.tasks import Tasks
+from desktop_app.ui.doing import Doing
 
 from .tree_model import WorkspaceTreeModel
 
@@ -27,7 +24,7 @@ LOOKS = 2  # workspaces looked at each time, beside the one of the open session
 REFRESH_MS = 60_000  # "5 min" becomes "6 min"
 
 
-class WorkspacesViewModel(QObject):
+class WorkspacesViewModel(Doing):
     """Lists workspaces and sessions live and carries out what the person asks of them.
 
     Everything that may take time runs in a task; failures come out as ``failed(error)``.
@@ -40,7 +37,6 @@ class WorkspacesViewModel(QObject):
     workspaceForgotten = Signal(str)
     trustNeeded = Signal(object)  # FolderReport: the page asks before anything is opened
     loaded = Signal()
-    failed = Signal(object)  # SlipwayError
 
     def __init__(self, service: Slipway, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -50,7 +46,6 @@ class WorkspacesViewModel(QObject):
         self.listed = False  # the list came at least once
         self._filter = ""
         self._all: list[WorkspaceSummary] = []
-        self._tasks = Tasks(self._task_failed)
         self._unlisten = service.listen(lambda _event: self._changed())
         self._soon = QTimer(self, singleShot=True)
         self._soon.timeout.connect(self.refresh)
@@ -255,18 +250,3 @@ class WorkspacesViewModel(QObject):
         self._look.stop()
         self._soon.stop()
         await self._tasks.close()
-
-    def _run(self, work: Coroutine[Any, Any, Any], name: str) -> None:
-        self._tasks.start(self._guarded(work), name=name)
-
-    async def _guarded(self, work: Coroutine[Any, Any, Any]) -> None:
-        try:
-            await work
-        except SlipwayError as error:
-            self.failed.emit(error)
-
-    def _task_failed(self, name: str, error: BaseException) -> None:
-        _log.error("%s failed", name, exc_info=error)
-        self.failed.emit(
-            SlipwayError("internal.failed", what=name, error=f"{type(error).__name__}: {error}")
-        )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QElapsedTimer, QEvent, QObject, QRectF, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QPainterPath, QPaintEvent, QResizeEvent
+from PySide6.QtCore import QElapsedTimer, QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from desktop_app.core.agent.request_shapes import Answered, Request
@@ -14,8 +14,8 @@ from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets.badge import StateGlyph
 from desktop_app.ui.widgets.base import Live, follow
 from desktop_app.ui.widgets.buttons import Button
+from desktop_app.ui.widgets.card import paint_asking
 from desktop_app.ui.widgets.labels import ElidedLabel, Label
-from desktop_app.ui.widgets.painting import box, hline
 
 from . import words
 from .form import FormPart
@@ -320,16 +320,4 @@ class RequestCard(Live, QFrame):
     # -- look -------------------------------------------------------------------------------
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        color = theme().color
-        rect = QRectF(self.rect())
-        radius = theme().radius("card")
-        box(painter, rect, radius, color("raised"))
-        path = QPainterPath()
-        path.addRoundedRect(rect, radius, radius)
-        painter.setClipPath(path)
-        head = QRectF(self._head.geometry()).adjusted(0, -1, 0, 0)
-        painter.fillRect(head, color("warning-soft"))
-        hline(painter, 0, self.width(), head.bottom() - 1, color("border"))
-        painter.setClipping(False)
-        box(painter, rect, radius, None, color("warning"), 2 if self.hasFocus() else 1)
+        paint_asking(self, self._head)
