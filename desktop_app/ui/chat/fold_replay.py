@@ -36,17 +36,7 @@ class ReplayFold(FoldBase):
                 self._drop_resumable()
                 self._assistant(reply_id, body, entry.ts_us)
             case "tool.result" | "approval.decided" | "question.answered":
-                item = self._tool(str(body.get("op_id") or ""))
-                if item is None:
-                    self.orphans.append(entry)
-                elif entry.kind == "tool.result":
-                    self._tool_result(item, body)
-                elif entry.kind == "approval.decided":
-                    item.status = "arguments" if body.get("allowed") else "denied"
-                    item.decided = body.get("by") or "person"
-                    if body.get("arguments") is not None:
-                        item.set_input(body["arguments"])
-                    self.touch(item.id)
+                self._call_record(entry, body)
             case "request.answered":
                 self._request(body)
             case "compaction":
@@ -69,24 +59,39 @@ class ReplayFold(FoldBase):
                 words = {"line": body.get("line"), "bytes": body.get("bytes")}
                 self._add(NoticeItem(f"b:{entry.seq}", "warning", entry.kind, words))
             case "recovered":
-                ops: list[dict[str, Any]] = body.get("ops") or []
-                if ops:
-                    unknown = sum(1 for op in ops if op.get("outcome") == "unknown")
-                    self._add(
-                        NoticeItem(
-                            f"r:{entry.seq}",
-                            "warning" if unknown else "info",
-                            "run.recovered",
-                            {"n": len(ops), "unknown": unknown},
-                        )
-                    )
-                for op in ops:
-                    item = self._tool(str(op.get("op_id") or ""))
-                    if item is not None and item.status not in ("success", "error", "denied"):
-                        item.status = "unknown" if op.get("outcome") == "unknown" else "interrupted"
-                        self.touch(item.id)
+                self._recovered(entry, body.get("ops") or [])
             case _:
                 pass
+
+    def _call_record(self, entry: HistoryEntry, body: dict[str, Any]) -> None:
+        item = self._tool(str(body.get("op_id") or ""))
+        if item is None:
+            self.orphans.append(entry)
+        elif entry.kind == "tool.result":
+            self._tool_result(item, body)
+        elif entry.kind == "approval.decided":
+            item.status = "arguments" if body.get("allowed") else "denied"
+            item.decided = body.get("by") or "person"
+            if body.get("arguments") is not None:
+                item.set_input(body["arguments"])
+            self.touch(item.id)
+
+    def _recovered(self, entry: HistoryEntry, ops: list[dict[str, Any]]) -> None:
+        if ops:
+            unknown = sum(1 for op in ops if op.get("outcome") == "unknown")
+            self._add(
+                NoticeItem(
+                    f"r:{entry.seq}",
+                    "warning" if unknown else "info",
+                    "run.recovered",
+                    {"n": len(ops), "unknown": unknown},
+                )
+            )
+        for op in ops:
+            item = self._tool(str(op.get("op_id") or ""))
+            if item is not None and item.status not in ("success", "error", "denied"):
+                item.status = "unknown" if op.get("outcome") == "unknown" else "interrupted"
+                self.touch(item.id)
 
     def _assistant(self, reply_id: str, body: dict[str, Any], ts_us: int) -> None:
         ops: list[str] = [str(op) for op in body.get("ops") or ()]

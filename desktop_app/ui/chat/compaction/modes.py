@@ -54,9 +54,24 @@ class ModesDialog(Dialog):
     ) -> None:
         super().__init__(parent, lambda: tr("Compaction by itself"), width=460)
         self._of_agent, self._own = policy, own
-        policy = own or policy
-        self.here = Switch(lambda: tr("Only for this session"))
+        self._add_where(here)
         self.here.setChecked(own is not None)
+        self._add_modes()
+        self.alert, self.danger, self.target = (QSpinBox() for _ in range(3))
+        self._add_marks()
+        self._add_limits()
+        self.wrong = Label("", tone="danger", wrap=True)
+        self.body.addWidget(self.wrong)
+        self.add_button(Button(lambda: tr("Cancel")), run=self.reject)
+        self.go = Button(lambda: tr("Save"), variant="primary")
+        self.add_button(self.go, run=self.accept, default=True)
+        for radio in self.radios.values():
+            radio.toggled.connect(self._changed)
+        self.here.toggled.connect(self._show_other)
+        self._show(own or policy)
+
+    def _add_where(self, here: bool) -> None:
+        self.here = Switch(lambda: tr("Only for this session"))
         self.here.setEnabled(here)
         self.body.addWidget(self.here)
         note = Label(
@@ -66,6 +81,8 @@ class ModesDialog(Dialog):
             wrap=True,
         )
         self.body.addWidget(note)
+
+    def _add_modes(self) -> None:
         self.radios: dict[CompactionMode, Radio] = {
             "automatic": Radio(lambda: tr("Automatic")),
             "ask": Radio(lambda: tr("Ask first")),
@@ -94,8 +111,8 @@ class ModesDialog(Dialog):
                 wrap=True,
             )
         )
-        self.alert, self.danger, self.target = (QSpinBox() for _ in range(3))
-        self._add_marks()
+
+    def _add_limits(self) -> None:
         as_it_says = lambda: tr("as the model says")  # noqa: E731
         self.window_field = Field(lambda: tr("Context window"), placeholder=as_it_says)
         self.reserve = Field(lambda: tr("Answer reserve"), placeholder=as_it_says)
@@ -106,15 +123,6 @@ class ModesDialog(Dialog):
             field.edit.setValidator(QIntValidator(0, _MOST_TOKENS, field))
             field.edit.textChanged.connect(self._changed)
             self.body.addWidget(FactRow(name, field, lambda: tr("in tokens")))
-        self.wrong = Label("", tone="danger", wrap=True)
-        self.body.addWidget(self.wrong)
-        self.add_button(Button(lambda: tr("Cancel")), run=self.reject)
-        self.go = Button(lambda: tr("Save"), variant="primary")
-        self.add_button(self.go, run=self.accept, default=True)
-        for radio in self.radios.values():
-            radio.toggled.connect(self._changed)
-        self.here.toggled.connect(self._show_other)
-        self._show(policy)
 
     def _show(self, policy: Policy) -> None:
         self.radios[policy.mode].setChecked(True)
