@@ -21,7 +21,7 @@ from .hearing import Hearing
 from .ids import now_us
 from .sessions.appdb import WorkspaceRow
 from .shelf import Shelf
-from .spending import HOUR_US
+from .spending import HOUR_US, month_of, month_start_us
 from .tasks import Tasks
 from .workspaces.docker.engines import Tried
 from .workspaces.docker.workspace import DockerWorkspace
@@ -155,6 +155,14 @@ class Overview:
 
     def row(self, workspace_id: str) -> OverviewRow | None:
         return self._rows.get(workspace_id)
+
+    def month_cost(self, at_us: int | None = None) -> float:
+        """Estimated US dollars of all sandboxes in this month, also of those that are gone."""
+        at = now_us() if at_us is None else at_us
+        began = month_start_us(at)
+        running = (r for r in self._rows.values() if r.price and r.spent_us and r.up)
+        since = sum(r.price * max(0, at - max(r.spent_us, began)) / HOUR_US for r in running)
+        return self._shelf.spending.in_month(month_of(at)) + since
 
     def points(self, workspace_id: str) -> list[Usage]:
         """What was measured of a watched machine, oldest first."""

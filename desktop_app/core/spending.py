@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
 
@@ -21,18 +22,21 @@ from .tasks import Tasks
 log = logging.getLogger(__name__)
 
 HOUR_US = 3_600_000_000
+MONTHS = 13  # that are kept of each
 SAVE_US = 60_000_000  # how much running time a kill may leave uncounted
 
 
 @dataclass(slots=True)
 class Account:
     """``usd`` up to ``seen_us``; ``running`` and ``ends_us`` (end of the lease, 0: unknown) are
-    what was seen then."""
+    what was seen then. ``months`` has the part of each of the last months, by ``2026-11``; what was
+    counted before they were kept is in none."""
 
     usd: float = 0.0
     seen_us: int = 0
     running: bool = False
     ends_us: int = 0
+    months: dict[str, float] = field(default_factory=dict[str, float])
 
 
 class Spending:
@@ -57,6 +61,10 @@ class Spending:
         """What is known of one; changed by ``see`` only."""
         return self._accounts.get(workspace_id, Account())
 
+    def in_month(self, name: str) -> float:
+        """US dollars of all sandboxes in a month (``month_of``), also of those that are gone."""
+        return sum(account.months.get(name, 0.0) for account in self._accounts.values())
+
     def see(
         self,
         workspace_id: str,
@@ -74,9 +82,13 @@ class Spending:
             if not running:
                 return
             account = self._accounts[workspace_id] = Account()
-        ran = _ran(account, running, started_us, now)
+        begin, end = _ran(account, running, started_us, now)
         changed = account.running != running
-        account.usd += price * ran / HOUR_US
+        account.usd += price * (end - begin) / HOUR_US
+        for name, ran in by_month(begin, end).items():
+            account.months[name] = account.months.get(name, 0.0) + price * ran / HOUR_US
+        for name in sorted(account.months)[:-MONTHS]:
+            del account.months[name]
         account.seen_us, account.running = now, running
         account.ends_us = ends_us if running else 0
         if changed or now - self._saved_us > SAVE_US:
@@ -100,14 +112,37 @@ class Spending:
             await self.save()
 
 
-def _ran(account: Account, running: bool, started_us: int, now: int) -> int:
-    """Microseconds of running since the last look that this one tells of."""
+def _ran(account: Account, running: bool, started_us: int, now: int) -> tuple[int, int]:
+    """From when to when it ran since the last look, as far as this one tells of it."""
     if account.running:
         end = now if running or not account.ends_us else min(now, account.ends_us)
-        return max(0, end - account.seen_us)
+        return account.seen_us, max(account.seen_us, end)
     if running:  # it came up since
-        return max(0, now - max(started_us or now, account.seen_us))
-    return 0
+        return min(now, max(started_us or now, account.seen_us)), now
+    return now, now
+
+
+def month_of(us: int) -> str:
+    """The month of a time where this computer is: ``2026-11``."""
+    return datetime.fromtimestamp(us / 1e6).strftime("%Y-%m")
+
+
+def month_start_us(us: int) -> int:
+    """When the month of ``us`` began here."""
+    first = datetime.fromtimestamp(us / 1e6).replace(
+        day=1, hour=0, minute=0, second=0, microsecond=0
+    )
+    return int(first.timestamp() * 1e6)
+
+
+def by_month(begin_us: int, end_us: int) -> dict[str, int]:
+    """Microseconds between two times in each month that they touch."""
+    found: dict[str, int] = {}
+    while end_us > begin_us:
+        part = max(begin_us, month_start_us(end_us - 1))
+        found[month_of(end_us - 1)] = end_us - part
+        end_us = part
+    return found
 
 
 def _account(value: dict[str, Any]) -> Account:
@@ -117,4 +152,8 @@ def _account(value: dict[str, Any]) -> Account:
         if isinstance(number, int | float) and not isinstance(number, bool) and number >= 0:
             setattr(made, name, type(getattr(made, name))(number))
     made.running = value.get("running") is True
+    months = value.get("months")
+    for name, number in cast(dict[str, Any], months if isinstance(months, dict) else {}).items():
+        if isinstance(number, int | float) and not isinstance(number, bool) and number >= 0:
+            made.months[name] = float(number)
     return made

@@ -135,8 +135,8 @@ async def _orphan(hands: Hands, program: Program, workspace: E2BWorkspace) -> No
     await other.start()
     page = await page_of(hands, workspace.info.id)
     page.vm.look_for_orphans()
-    await hands.until(lambda: page.found.review.isVisible(), "the sandbox without an owner")
-    await hands.click(page.found.review)
+    await hands.until(lambda: page.bar.found.review.isVisible(), "the sandbox without an owner")
+    await hands.click(page.bar.found.review)
     dialog = await hands.top(OrphansDialog)
     (row,) = dialog.rows
     row.end.click()

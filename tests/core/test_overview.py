@@ -12,10 +12,11 @@ import pytest
 
 from desktop_app.core import overview as overview_module
 from desktop_app.core.errors import SlipwayError
+from desktop_app.core.ids import now_us
 from desktop_app.core.overview import Overview, OverviewRow, engine_name, spent
 from desktop_app.core.paths import paths
 from desktop_app.core.service import Slipway
-from desktop_app.core.spending import HOUR_US
+from desktop_app.core.spending import HOUR_US, month_start_us
 from desktop_app.core.workspaces.docker.discovery import Endpoint
 from desktop_app.core.workspaces.docker.engines import Engines, Tried
 from desktop_app.core.workspaces.docker.spec import DockerSpec
@@ -298,3 +299,13 @@ def test_what_has_no_price_costs_nothing_that_is_known() -> None:
     priced = replace(row, price=1.0)
     stopped = replace(priced, state="stopped", spent=0.5)
     assert spent([row, priced, stopped], 1 + HOUR_US) == pytest.approx(1.5)
+
+
+async def test_this_months_cost_goes_on_with_what_runs_now(overview: Overview) -> None:
+    began = month_start_us(now_us())
+    row = OverviewRow("a", "a", "e2b", "ready", price=1.0, spent_us=began - HOUR_US)
+    overview._rows = {"a": row, "b": replace(row, id="b", state="paused", spent_us=0)}
+    assert overview.month_cost(began + 2 * HOUR_US) == pytest.approx(2.0), "not of last month"
+    overview._shelf.spending.see("gone", running=True, price=3.0, at_us=began)
+    overview._shelf.spending.see("gone", running=False, price=3.0, at_us=began + HOUR_US)
+    assert overview.month_cost(began + 2 * HOUR_US) == pytest.approx(5.0)

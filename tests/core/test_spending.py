@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -53,3 +54,29 @@ async def test_a_file_of_something_else_is_no_harm(tmp_path: Path) -> None:
     await made.load()
     assert (made.of("a").usd, made.of("a").running, made.of("a").seen_us) == (0.0, False, 0)
     await made.close()
+
+
+async def test_a_months_cost_is_that_of_its_own_days_also_of_sandboxes_that_are_gone(
+    spending: Spending,
+) -> None:
+    turn = int(datetime(2026, 3, 1).timestamp() * 1e6)
+    see = spending.see
+    begin = turn - 2 * HOUR_US
+    see("a", running=True, started_us=begin, price=1.0, at_us=begin)
+    see("a", running=True, price=1.0, at_us=turn + HOUR_US)
+    see("b", running=True, started_us=turn, price=4.0, at_us=turn)
+    see("b", running=False, price=4.0, at_us=turn + HOUR_US)
+    assert spending.in_month("2026-02") == pytest.approx(2.0)
+    assert spending.in_month("2026-03") == pytest.approx(1.0 + 4.0)
+    assert spending.of("a").usd == pytest.approx(3.0)
+    await spending.save()
+    again = Spending(spending._path)
+    await again.load()
+    assert again.in_month("2026-03") == pytest.approx(5.0)
+    for months in range(1, 20):
+        at = int(datetime(2027 + months // 12, months % 12 + 1, 1).timestamp() * 1e6)
+        again.see("b", running=True, started_us=at - HOUR_US, price=1.0, at_us=at)
+        again.see("b", running=False, price=1.0, at_us=at)
+    assert len(again.of("b").months) == 13
+    await again.close()
+    await spending.close()

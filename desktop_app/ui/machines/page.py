@@ -23,21 +23,18 @@ from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import (
     Act,
     Button,
-    Choice,
     EmptyState,
     Label,
     Line,
     Menu,
-    SearchField,
-    SegmentedControl,
     TextPrompt,
 )
-from desktop_app.ui.widgets.base import Live, Text, follow
+from desktop_app.ui.widgets.base import Live, follow
 
 from . import acts
 from .columns import KIND_ICONS
 from .detail import Detail
-from .orphans import FoundLine
+from .filter_bar import FilterBar
 from .status import MachinesStatus
 from .table_view import Table
 from .tabs import DetailTabs
@@ -80,7 +77,10 @@ class MachinesPage(Live, QWidget):
         column.setSpacing(0)
         column.addWidget(self._header())
         column.addWidget(Line())
-        column.addWidget(self._filters())
+        self.bar = FilterBar(self.vm)
+        self.bar.changed.connect(self._which)
+        self.bar.leaving.connect(self.table_focus)
+        column.addWidget(self.bar)
         column.addWidget(Line())
         self.pages = QStackedWidget()
         column.addWidget(self.pages, 1)  # before what it holds: see NewWorkspaceDialog
@@ -131,7 +131,7 @@ class MachinesPage(Live, QWidget):
             lambda: tr("The filter hides all of them."),
             [Act("all", lambda: tr("Show all"))],
         )
-        shown.action.connect(lambda _id: self.show_all())
+        shown.action.connect(lambda _id: self.bar.show_all())
         self.pages.addWidget(shown)
         return shown
 
@@ -151,36 +151,6 @@ class MachinesPage(Live, QWidget):
         row.addWidget(self.new)
         return head
 
-    def _filters(self) -> QWidget:
-        px = theme().px
-        bar = QWidget()
-        follow(bar, setFixedHeight="filter-bar")
-        row = QHBoxLayout(bar)
-        row.setContentsMargins(px(16), 0, px(16), 0)
-        row.setSpacing(px(8))
-        self.search = SearchField(lambda: tr("Filter by name, id or engine"))
-        self.search.setMaximumWidth(px(240))
-        self.search.searched.connect(lambda _text: self._filter())
-        self.search.leaving.connect(self.table_focus)
-        row.addWidget(self.search, 1)
-        self.kinds = SegmentedControl(lambda: tr("Kind"), big=True)
-        self.kinds.changed.connect(lambda _kind: self._filter())
-        row.addWidget(self.kinds)
-        self.states = Choice(lambda: tr("State"))
-        groups: list[tuple[str, Text]] = [
-            ("", lambda: tr("Any state")),
-            ("running", lambda: tr("Running")),
-            ("stopped", lambda: tr("Stopped or paused")),
-            ("trouble", lambda: tr("With a problem")),
-        ]
-        self.states.set_choices(groups, "")
-        self.states.chosen.connect(lambda _group: self._filter())
-        row.addWidget(self.states)
-        row.addStretch(1)
-        self.found = FoundLine(self.vm)
-        row.addWidget(self.found)
-        return bar
-
     def retranslate(self) -> None:
         self.setAccessibleName(tr("Workspaces"))
         self._counts = ()
@@ -197,7 +167,7 @@ class MachinesPage(Live, QWidget):
 
     def _loaded(self) -> None:
         self._count()
-        if not self.table.current_id() and (first := self.vm.rows.row_at(0)) is not None:
+        if not self.table.current_id() and (first := self.vm.rows.first()) is not None:
             self.table.choose(first.id)
         self.table._tell_seen()
 
@@ -214,16 +184,8 @@ class MachinesPage(Live, QWidget):
         if counts != self._counts:
             self._counts = counts
             self.total.set_source(str(len(rows)) if rows else "")
-            words = {"local": tr("Local"), "docker": "Docker", "e2b": "E2B"}
-            chosen = self.kinds.value()
-            self.kinds.set_choices(
-                [
-                    ("", tr("All")),
-                    *((kind, f"{words[kind]} {kinds[kind]}", KIND_ICONS[kind]) for kind in words),
-                ],
-                chosen,
-            )
-        self.status.show_rows(rows)
+            self.bar.set_counts(kinds)
+        self.status.show_rows(rows, self.vm.overview.month_cost())
         self._which()
 
     def _which(self) -> None:
@@ -234,19 +196,6 @@ class MachinesPage(Live, QWidget):
             self.pages.setCurrentWidget(self.none)
         else:
             self.pages.setCurrentWidget(self.split)
-
-    def _filter(self) -> None:
-        self.vm.rows.filter(
-            kind=self.kinds.value(), group=self.states.value(), text=self.search.text()
-        )
-        self._which()
-
-    def show_all(self) -> None:
-        """Without a filter."""
-        self.search.clear()
-        self.kinds.set_value("")
-        self.states.set_value("")
-        self._filter()
 
     def table_focus(self) -> None:
         self.table.setFocus(Qt.FocusReason.TabFocusReason)

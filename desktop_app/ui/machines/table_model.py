@@ -17,32 +17,30 @@ from PySide6.QtCore import (
 )
 
 from desktop_app.core.overview import OverviewRow
-from desktop_app.ui.i18n import tr
+from desktop_app.ui.i18n import tr, trn
 
 from .columns import COLUMNS, describe_row
+from .grouping import GROUPS, Group, by_group, group_key
 
 Index = QModelIndex | QPersistentModelIndex
 RowRole = Qt.ItemDataRole.UserRole + 1
-GROUPS: dict[str, tuple[str, ...]] = {
-    "running": ("ready", "readonly", "starting"),
-    "stopped": ("stopped", "paused"),
-    "trouble": ("missing", "unreadable", "error"),
-}
+_ITEM = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemNeverHasChildren
 
 
 class TableModel(QAbstractTableModel):
     """``put`` takes rows that changed, in any number, and tells views only of the cells that look
-    different. ``counted`` follows changes of how many there are of each kind."""
+    different. ``counted`` follows changes of how many there are of each kind. A place is that of a
+    row or of a group's heading, which can be neither chosen nor walked to."""
 
     counted = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._every: dict[str, OverviewRow] = {}
-        self._shown: list[OverviewRow] = []
+        self._shown: list[OverviewRow | Group] = []
         self._places: dict[str, int] = {}
         self._column, self._up = -1, True  # -1: the person's own order
-        self._kind = self._group = self._text = ""
+        self._kind = self._group = self._text = self._by = ""
 
     # -- what there is ---------------------------------------------------------------------------
 
@@ -65,7 +63,7 @@ class TableModel(QAbstractTableModel):
             elif place is not None:
                 self._shown[place] = row
                 changed.append(place)
-                moved = moved or not self._in_order(place)
+                moved = moved or not self._in_order(place) or self._other_group(old, row)
         for workspace_id in gone:
             moved = self._every.pop(workspace_id, None) is not None or moved
         if moved:
@@ -84,7 +82,17 @@ class TableModel(QAbstractTableModel):
         return list(self._every.values())
 
     def row_at(self, place: int) -> OverviewRow | None:
-        return self._shown[place] if 0 <= place < len(self._shown) else None
+        shown = self._shown[place] if 0 <= place < len(self._shown) else None
+        return shown if isinstance(shown, OverviewRow) else None
+
+    def group_at(self, place: int) -> Group | None:
+        """The heading that stands there."""
+        shown = self._shown[place] if 0 <= place < len(self._shown) else None
+        return shown if isinstance(shown, Group) else None
+
+    def first(self) -> OverviewRow | None:
+        """The topmost row."""
+        return next((one for one in self._shown if isinstance(one, OverviewRow)), None)
 
     def find(self, workspace_id: str) -> QModelIndex:
         place = self._places.get(workspace_id)
@@ -115,6 +123,19 @@ class TableModel(QAbstractTableModel):
         text = self._text
         return not text or text in f"{row.name}\n{row.id}\n{row.folder}\n{row.engine}".casefold()
 
+    @property
+    def grouped(self) -> str:
+        return self._by
+
+    def group(self, by: str) -> None:
+        """Rows of one ``kind``, ``state`` or ``engine`` under a heading each; empty: none."""
+        if by != self._by:
+            self._by = by
+            self._arrange()
+
+    def _other_group(self, old: OverviewRow, row: OverviewRow) -> bool:
+        return bool(self._by) and group_key(self._by, old) != group_key(self._by, row)
+
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         self._column, self._up = column, order == Qt.SortOrder.AscendingOrder
         self._arrange()
@@ -124,7 +145,13 @@ class TableModel(QAbstractTableModel):
         if self._column < 0:
             return True
         key = COLUMNS[self._column].key
-        near = [key(one) for one in self._shown[max(0, place - 1) : place + 2]]
+        shown = self._shown
+        first, end = place, place + 1
+        if place and isinstance(shown[place - 1], OverviewRow):
+            first -= 1
+        if end < len(shown) and isinstance(shown[end], OverviewRow):
+            end += 1
+        near = [key(one) for one in shown[first:end] if isinstance(one, OverviewRow)]
         pairs = list(pairwise(near))
         return all(a <= b for a, b in pairs) if self._up else all(a >= b for a, b in pairs)
 
@@ -133,14 +160,18 @@ class TableModel(QAbstractTableModel):
         rows = [row for row in self._every.values() if self._wanted(row)]
         if self._column >= 0:
             rows.sort(key=COLUMNS[self._column].key, reverse=not self._up)
-        if [row.id for row in rows] == [row.id for row in self._shown]:
-            self._shown = rows
+        shown = by_group(self._by, rows)
+        if [one.id for one in shown] == [one.id for one in self._shown]:
+            headings = [place for place, one in enumerate(shown) if isinstance(one, Group)]
+            self._shown = shown
+            for place in headings:  # how many are below it
+                self.dataChanged.emit(self.index(place, 0), self.index(place, len(COLUMNS) - 1))
             return
         self.layoutAboutToBeChanged.emit()
         kept = self.persistentIndexList()
         ids = [self._shown[index.row()].id for index in kept]
-        self._shown = rows
-        self._places = {row.id: place for place, row in enumerate(rows)}
+        self._shown = shown
+        self._places = {one.id: place for place, one in enumerate(shown)}
         self.changePersistentIndexList(
             kept,
             [
@@ -167,10 +198,14 @@ class TableModel(QAbstractTableModel):
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         return 0 if parent.isValid() else len(COLUMNS)
 
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        row = self.row_at(index.row()) if index.isValid() else None
+        return _ITEM if row is not None else Qt.ItemFlag.NoItemFlags
+
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         row = self.row_at(index.row()) if index.isValid() else None
         if row is None:
-            return None
+            return self._heading(index, role)
         if role == Qt.ItemDataRole.DisplayRole:
             return COLUMNS[index.column()].text(row)
         if role == RowRole:
@@ -182,6 +217,17 @@ class TableModel(QAbstractTableModel):
                 return describe_row(row)
             column = COLUMNS[index.column()]
             return f"{tr(column.title)}: {column.text(row)}"
+        return None
+
+    def _heading(self, index: Index, role: int) -> Any:
+        group = self.group_at(index.row()) if index.isValid() else None
+        if group is None or index.column():
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return group.title()
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return trn("{group}, {n} workspace", "{group}, {n} workspaces", group.count,
+                       group=group.title())  # fmt: skip
         return None
 
     def headerData(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QPoint, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -17,10 +17,11 @@ from PySide6.QtWidgets import (
 from desktop_app.core.overview import OverviewRow
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
+from desktop_app.ui.widgets import figures
 from desktop_app.ui.widgets.badge import draw_state
 from desktop_app.ui.widgets.base import Live
 from desktop_app.ui.widgets.charts import draw_mini_bar
-from desktop_app.ui.widgets.painting import box, draw_icon, draw_text
+from desktop_app.ui.widgets.painting import box, draw_icon, draw_text, hline
 
 from .columns import (
     BY_ID,
@@ -32,9 +33,11 @@ from .columns import (
     seconds_left,
     state_of,
 )
+from .grouping import Group
 from .table_model import Index, TableModel
 
 _State = QStyle.StateFlag
+_Action = QAbstractItemView.CursorAction
 _RIGHT, _LEFT = Qt.AlignmentFlag.AlignRight, Qt.AlignmentFlag.AlignLeft
 _SEEN_MS = 150
 _QUIET = ("kind", "engine", "mcp", "used")
@@ -49,9 +52,11 @@ class CellDelegate(QStyledItemDelegate):
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         view: Table = option.widget  # type: ignore[attr-defined]
         row = view.rows.row_at(index.row())
-        if row is None:
-            return
         rect = QRectF(option.rect)  # type: ignore[attr-defined]
+        if row is None:
+            if (group := view.rows.group_at(index.row())) is not None:
+                self._heading(painter, view, rect, group)
+            return
         state = option.state  # type: ignore[attr-defined]
         column = COLUMNS[index.column()]
         painter.save()
@@ -73,6 +78,21 @@ class CellDelegate(QStyledItemDelegate):
                 token = "warning"
             side = _LEFT if column.left else _RIGHT
             draw_text(painter, inner, text, "body", token, side, figures=not column.left)
+        painter.restore()
+
+    def _heading(self, painter: QPainter, view: Table, rect: QRectF, group: Group) -> None:
+        """A heading from edge to edge, whichever cell of it is painted."""
+        px, color = theme().px, theme().color
+        painter.save()
+        painter.setClipRect(rect)
+        painter.fillRect(rect, color("sunken"))
+        hline(painter, rect.x(), rect.right() + 1, rect.y(), color("border"))
+        hline(painter, rect.x(), rect.right() + 1, rect.bottom(), color("border"))
+        left = view.columnViewportPosition(0)
+        whole = QRectF(left + px(16), rect.y(), view.viewport().width() - px(24), rect.height())
+        end = whole.x() + draw_text(painter, whole, group.title(), "small-strong", "muted")
+        count = QRectF(end + px(8), rect.y(), px(80), rect.height())
+        draw_text(painter, count, figures.count(group.count), "small", "faint")
         painter.restore()
 
     def _ground(
@@ -264,6 +284,29 @@ class Table(Live, QTableView):
         if row is not None:
             self.choose(row.id)
             self.menuWanted.emit(row.id, event.globalPos())
+
+    def moveCursor(
+        self, cursorAction: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier
+    ) -> QModelIndex:
+        """Home and End are the first and the last row; a heading is never stopped at."""
+        last = self.rows.rowCount() - 1
+        if cursorAction == _Action.MoveHome:
+            return self._row_from(0, 1)
+        if cursorAction == _Action.MoveEnd:
+            return self._row_from(last, -1)
+        index = super().moveCursor(cursorAction, modifiers)
+        if not index.isValid() or self.rows.row_at(index.row()) is not None:
+            return index
+        way = 1 if cursorAction == _Action.MovePageDown else -1
+        found = self._row_from(index.row(), way)
+        return found if found.isValid() else self._row_from(index.row(), -way)
+
+    def _row_from(self, place: int, way: int) -> QModelIndex:
+        """The first row at or after a place, in a direction; none where there is none."""
+        column = max(0, self.currentIndex().column())
+        while self.rows.group_at(place) is not None:
+            place += way
+        return self.rows.index(place, column)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = event.key()

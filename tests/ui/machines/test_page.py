@@ -88,7 +88,7 @@ def test_folders_are_listed_live_and_filtered(
     two = run(service.add_folder(str(tmp_path / "two"), trusted=True))
     qtbot.waitUntil(lambda: page.vm.rows.rowCount() == 2)
     qtbot.waitUntil(lambda: page.status.count.text() == "2 workspaces")
-    page.search.setText("zzz")
+    page.bar.search.setText("zzz")
     qtbot.waitUntil(lambda: page.pages.currentWidget() is page.none)
     page.none.action.emit("all")
     assert page.pages.currentWidget() is page.split
@@ -196,8 +196,8 @@ def test_an_e2b_sandbox_is_extended_paused_and_an_orphan_ended(
         run(other.initialize())
         run(other.start(), 20_000)
         start(qtbot, page)
-        qtbot.waitUntil(lambda: page.found.review.isVisible(), timeout=10_000)
-        assert page.found.words.text() == "1 sandbox has no owner"
+        qtbot.waitUntil(lambda: page.bar.found.review.isVisible(), timeout=10_000)
+        assert page.bar.found.words.text() == "1 sandbox has no owner"
         before = page.vm.row(info.id)
         click(page.detail.buttons["extend"])
 
@@ -206,7 +206,7 @@ def test_an_e2b_sandbox_is_extended_paused_and_an_orphan_ended(
             return bool(before and row and row.ends_us > before.ends_us)
 
         qtbot.waitUntil(longer, timeout=10_000)
-        click(page.found.review)
+        click(page.bar.found.review)
         dialog = dialog_of(qtbot, OrphansDialog)
         (orphan,) = dialog.rows
         click(orphan.end)
@@ -215,7 +215,7 @@ def test_an_e2b_sandbox_is_extended_paused_and_an_orphan_ended(
         qtbot.waitUntil(lambda: orphan.warning.height() >= wanted)
         assert len(cloud.boxes) == 2, "the first press ends nothing"
         click(orphan.end)
-        qtbot.waitUntil(lambda: not page.found.review.isVisible(), timeout=10_000)
+        qtbot.waitUntil(lambda: not page.bar.found.review.isVisible(), timeout=10_000)
         assert len(cloud.boxes) == 1
         click(page.detail.buttons["pause"])
         qtbot.waitUntil(lambda: page.detail.buttons["start"].isVisible(), timeout=10_000)
@@ -235,13 +235,13 @@ def test_an_e2b_sandbox_of_agentscope_is_added_read_and_opened_anyway(
         run(service.machines.create("ours", E2BSpec()))
         theirs = run(made_by_agentscope(account, "w-theirs"), 20_000)
         start(qtbot, page)
-        qtbot.waitUntil(lambda: page.found.review.isVisible(), timeout=20_000)
-        assert page.found.words.text() == "1 machine of AgentScope found"
-        assert not page.found.sign.isVisible(), "nothing is wrong"
-        click(page.found.review)
+        qtbot.waitUntil(lambda: page.bar.found.review.isVisible(), timeout=20_000)
+        assert page.bar.found.words.text() == "1 machine of AgentScope found"
+        assert not page.bar.found.sign.isVisible(), "nothing is wrong"
+        click(page.bar.found.review)
         (found,) = dialog_of(qtbot, OrphansDialog).found
         click(found.add)
-        qtbot.waitUntil(lambda: not page.found.review.isVisible(), timeout=20_000)
+        qtbot.waitUntil(lambda: not page.bar.found.review.isVisible(), timeout=20_000)
         qtbot.waitUntil(lambda: len(page.vm.rows.rows()) == 2, timeout=20_000)
         (row,) = [one for one in page.vm.rows.rows() if one.theirs]
         page.show_workspace(row.id)
