@@ -268,7 +268,10 @@ class WindowDialogs(QObject):
 
     async def _compaction_modes(self, agent_id: str, vm: ChatViewModel) -> None:
         kept, own = self._window.settings.get("compaction"), vm.own_policy
-        dialog = ModesDialog(self._window, policy_of(kept, agent_id), own, here=vm.writable)
+        limits = vm.breakdown.limits if vm.breakdown is not None else None
+        dialog = ModesDialog(
+            self._window, policy_of(kept, agent_id), own, here=vm.writable, limits=limits
+        )
         if await show(dialog, keep=True):
             here = dialog.here.isChecked()
             if here:

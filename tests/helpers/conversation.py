@@ -241,6 +241,9 @@ class FakeConversation:
     async def set_policy(self, policy: Policy | None) -> None:
         self.own_policy = policy
 
+    def policy(self) -> Policy:
+        return self.own_policy or Policy()
+
     # -- records ----------------------------------------------------------------------------
 
     def record(self, kind: str, body: dict[str, Any]) -> None:

@@ -290,6 +290,10 @@ class Conversation(Protocol):
     @property
     def own_policy(self) -> Policy | None: ...
 
+    def policy(self) -> Policy:
+        """What compaction does by itself here."""
+        ...
+
     async def set_policy(self, policy: Policy | None) -> None:
         """What compaction does by itself in this session alone; None: as its agent is set."""
         ...

@@ -139,6 +139,9 @@ class ForeignConversation:
     def own_policy(self) -> None:
         return None
 
+    def policy(self) -> Policy:
+        return Policy()
+
     @property
     def permissions(self) -> PermissionContext:
         return self._state.permission_context

@@ -18,9 +18,10 @@ from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets.base import Live, Text, follow, say
 from desktop_app.ui.widgets.buttons import Button, IconButton
 from desktop_app.ui.widgets.card import Glyph, Line
-from desktop_app.ui.widgets.gauge import Ring, Usage
+from desktop_app.ui.widgets.gauge import Ring
 from desktop_app.ui.widgets.labels import Label
 from desktop_app.ui.widgets.painting import box
+from desktop_app.ui.widgets.usage import Usage
 
 from . import attach, figures
 from .composer_choices import EffortButton, ModeButton, ModelButton

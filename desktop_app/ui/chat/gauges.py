@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from desktop_app.core.context.types import Breakdown, Trigger
 from desktop_app.ui.i18n import tr, trn
-from desktop_app.ui.widgets.gauge import Usage
+from desktop_app.ui.widgets.usage import Usage
 
 from . import figures
 
@@ -21,6 +21,41 @@ def usage_of(breakdown: Breakdown | None) -> Usage:
         reserve=limits.reserve,
         alert=limits.mark(limits.alert),
         danger=limits.mark(limits.danger),
+        upper=breakdown.upper,
+    )
+
+
+def _of_window(breakdown: Breakdown, tokens: int) -> str:
+    """``tokens`` as a share of the whole window: what a gauge shows, and where its ticks stand."""
+    window = breakdown.limits.window
+    return figures.percent(tokens / window if window else 0.0)
+
+
+def most_words(breakdown: Breakdown) -> str:
+    """How much it may be, which is what the marks go by; empty when that is what is shown."""
+    if figures.tokens(breakdown.upper) == figures.tokens(breakdown.total):
+        return ""
+    return tr("at most {n} tokens", n=figures.tokens(breakdown.upper))
+
+
+def full_words(breakdown: Breakdown) -> str:
+    """How full the window is and which mark was passed by it, in shares of the window. Where only
+    the upper estimate passed it, that is said: the figure alone would be below the mark."""
+    limits = breakdown.limits
+    over = breakdown.upper >= limits.mark(limits.danger)
+    mark = limits.mark(limits.danger if over else limits.alert)
+    params = {
+        "share": _of_window(breakdown, breakdown.total),
+        "most": _of_window(breakdown, breakdown.upper),
+        "mark": _of_window(breakdown, mark),
+    }
+    if breakdown.upper < mark:
+        return tr("The context is {share} full.", **params)
+    if breakdown.total >= mark:
+        return tr("The context is {share} full, over the mark at {mark}.", **params)
+    return tr(
+        "The context is {share} full, at most {most}: over the mark at {mark}.",
+        **params,
     )
 
 
@@ -34,13 +69,27 @@ def estimated_words(breakdown: Breakdown) -> str:
     return tr("Measured by the provider")
 
 
-def forecast_words(breakdown: Breakdown) -> str:
-    """How long it lasts; empty when nothing can be said."""
+def forecast_words(breakdown: Breakdown, *, by_itself: bool = True) -> str:
+    """How long it lasts; empty when nothing can be said. ``by_itself``: at the danger mark it is
+    compacted, as the person chose."""
     limits = breakdown.limits
-    if breakdown.upper >= limits.mark(limits.danger):
-        return tr("The context is compacted before the next call")
+    most = _of_window(breakdown, breakdown.upper)
+    if breakdown.upper >= (danger := limits.mark(limits.danger)):
+        mark = _of_window(breakdown, danger)
+        if by_itself:
+            return tr(
+                "At most {most}, over the mark at {mark}: compacted before the next call",
+                most=most,
+                mark=mark,
+            )
+        return tr("At most {most}, over the second mark at {mark}", most=most, mark=mark)
     if breakdown.upper >= limits.mark(limits.alert):
-        return tr("Over the mark at which compaction is offered")
+        mark = offer_share(breakdown)
+        return tr(
+            "At most {most}, over the mark at {mark} where compaction is offered",
+            most=most,
+            mark=mark,
+        )
     turns = breakdown.turns_left
     if turns is None:
         return ""
@@ -118,8 +167,8 @@ def drift_detail(breakdown: Breakdown) -> str:
 
 
 def offer_share(breakdown: Breakdown) -> str:
-    """The alert mark as people know it."""
-    return figures.percent(breakdown.limits.alert)
+    """Where the alert mark stands in the gauge: its share of the whole window."""
+    return _of_window(breakdown, breakdown.limits.mark(breakdown.limits.alert))
 
 
 def trigger_words(trigger: Trigger | str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from desktop_app.core.context.pricing import LABEL
 from desktop_app.core.context.types import Item
 from desktop_app.ui.i18n import tr
-from desktop_app.ui.widgets.gauge import category_name
+from desktop_app.ui.widgets.usage import category_name
 
 from . import tool_words
 

@@ -21,6 +21,7 @@ from desktop_app.ui.widgets.labels import ElidedLabel
 from desktop_app.ui.widgets.painting import box
 
 from . import figures
+from .gauges import full_words
 
 
 class OfferBar(Live, QWidget):
@@ -70,7 +71,7 @@ class OfferBar(Live, QWidget):
     def retranslate(self) -> None:
         if self._breakdown is None:
             return
-        full = tr("The context is {share} full.", share=figures.percent(self._breakdown.share))
+        full = full_words(self._breakdown)
         self.words.set_source(tr("{one} {two}", one=full, two=self._draft_words()))
 
     def _draft_words(self) -> str:

@@ -180,7 +180,9 @@ class ChatStatus(Live, QWidget):
         )
         over = breakdown.upper >= breakdown.limits.mark(breakdown.limits.alert)
         words = tr("Offers to compact at {share}", share=offer_share(breakdown))
-        self.offer.set_source(forecast_words(breakdown) if over else words)
+        if over and self._vm is not None:
+            words = forecast_words(breakdown, by_itself=self._vm.by_itself)
+        self.offer.set_source(words)
 
     def _show_saved(self) -> None:
         saved = self._vm.saved_us if self._vm is not None else 0

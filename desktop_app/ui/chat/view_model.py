@@ -17,6 +17,7 @@ from typing import Any, cast
 from desktop_app.core.agent.base import Attachment, Decision
 from desktop_app.core.agent.policy import Policy
 from desktop_app.core.agent.request_shapes import Answered
+from desktop_app.core.context.compaction import decide
 from desktop_app.core.errors import SlipwayError
 from desktop_app.core.events import Event
 from desktop_app.core.ids import now_us
@@ -198,6 +199,13 @@ class ChatViewModel(ChatContext):
     def own_policy(self) -> Policy | None:
         """What compaction does by itself in this session alone; None: as its agent is set."""
         return self.conversation.own_policy if self.conversation is not None else None
+
+    @property
+    def by_itself(self) -> bool:
+        """Whether the next call over the danger mark compacts without being asked."""
+        if (held := self.conversation) is None or not held.policy().by_itself:
+            return False
+        return self.breakdown is None or decide(self.breakdown, held.state) != "offer"
 
     def set_policy(self, policy: Policy | None) -> None:
         if (conversation := self.conversation) is not None:

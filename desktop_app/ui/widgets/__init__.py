@@ -9,7 +9,7 @@ from .card import Act, Banner, Card, EmptyState, Glyph, Line, NoticeCard
 from .charts import MiniBar, Sparkline
 from .dialogs import ConfirmDialog, Dialog, TextPrompt, TrustDialog
 from .fields import Choice, Field, SearchField
-from .gauge import ContextGauge, Ring, Usage
+from .gauge import ContextGauge, Ring
 from .keyhint import KeyHint
 from .labels import ElidedLabel, Label
 from .menu import Menu, context_menu
@@ -17,6 +17,7 @@ from .progress import ProgressBar, ProgressLine
 from .rows import Role, RowDelegate
 from .toast import Toast, ToastHost
 from .toggles import Check, Radio, SegmentedControl, Switch, TabBar
+from .usage import Usage
 
 __all__ = [
     "Act",

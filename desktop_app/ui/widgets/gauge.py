@@ -1,14 +1,13 @@
 """The context gauge: who uses the window, as a bar and as a ring.
 
-Plain values come in (``Usage``); the widget knows nothing of accounting. Parts are drawn in the
-order of the prompt, whatever their size; what was not confirmed by the provider is hatched, so is
-the room kept for the answer; ticks stand at the two marks.
+Plain values come in (``Usage``). Parts are drawn in the order of the prompt, whatever their size;
+what was not confirmed by the provider is hatched, so is the room kept for the answer. Ticks stand
+at the two marks; a pale hatched band after the parts reaches as far as the marks see.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import replace
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QVariantAnimation, Signal
 from PySide6.QtGui import (
@@ -22,124 +21,14 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from desktop_app.ui.i18n import tr, trc
+from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
-from desktop_app.ui.theme.tokens import CATEGORY_ORDER
 
 from . import figures
 from .base import Live
 from .focus import Ringed
 from .painting import dpr_of, fill_hatched, hair
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """What fills a window of ``window`` tokens. ``parts`` by category (``CATEGORY_ORDER``);
-    ``estimated`` of their sum is not confirmed; ``reserve`` is kept for the answer; ``alert`` and
-    ``danger`` are marks in tokens (0: none)."""
-
-    window: int = 0
-    parts: Mapping[str, int] = field(default_factory=dict)
-    estimated: int = 0
-    reserve: int = 0
-    alert: int = 0
-    danger: int = 0
-
-    @property
-    def total(self) -> int:
-        return sum(self.parts.values())
-
-    @property
-    def share(self) -> float:
-        return self.total / self.window if self.window else 0.0
-
-    @property
-    def tone(self) -> str:
-        """The colour that the fill calls for: normal, over the alert mark, over the danger one."""
-        if self.danger and self.total >= self.danger:
-            return "danger"
-        if self.alert and self.total >= self.alert:
-            return "warning"
-        return "accent-text"
-
-
-def category_name(category: str) -> str:
-    """The name of a category in the window."""
-    names = {
-        "system": tr("System prompt"),
-        "tools": tr("Tools"),
-        "mcp": tr("MCP servers"),
-        "skills": tr("Skills"),
-        "ledger": tr("Summary and ledger"),
-        "user": tr("You"),
-        "assistant": tr("Assistant"),
-        "thinking": trc("category", "Thinking"),
-        "result": tr("Tool results"),
-        "images": tr("Images"),
-        "reserve": tr("Kept for the answer"),
-        "free": tr("Free"),
-    }
-    return names.get(category, category)
-
-
-def describe(usage: Usage) -> str:
-    """The gauge in words: for tooltips and accessible texts."""
-    lines = [
-        tr(
-            "{used} of {window} tokens used, {share}",
-            used=figures.tokens(usage.total),
-            window=figures.tokens(usage.window),
-            share=figures.percent(usage.share),
-        )
-    ]
-    if usage.estimated:
-        lines.append(tr("{n} of them estimated", n=figures.tokens(usage.estimated)))
-    for category in CATEGORY_ORDER:
-        if n := usage.parts.get(category, 0):
-            lines.append(f"{category_name(category)}: {figures.tokens(n)}")
-    if usage.reserve:
-        lines.append(f"{category_name('reserve')}: {figures.tokens(usage.reserve)}")
-    return "\n".join(lines)
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """A part of the bar in logical pixels; ``hatch_from`` is where its estimated tail begins."""
-
-    category: str
-    x: float
-    width: float
-    hatch_from: float
-
-
-def segments(usage: Usage, width: float, gap: float = 1.0) -> list[Segment]:
-    """Where the parts lie in a bar of ``width``: in prompt order, at least ``gap`` wide each,
-    parted by ``gap``, never beyond the bar. Small parts that are widened push the rest on and
-    the largest gives the room back when the bar is full."""
-    total = usage.total
-    if usage.window <= 0 or total <= 0:
-        return []
-    present = [(c, usage.parts[c]) for c in CATEGORY_ORDER if usage.parts.get(c, 0) > 0]
-    span = min(1.0, total / usage.window) * width
-    room = max(gap * len(present), span - gap * (len(present) - 1))
-    widths = [max(gap, n / total * room) for _, n in present]
-    surplus = sum(widths) - room
-    while surplus > 1e-6:
-        big = max(range(len(widths)), key=lambda i: widths[i])
-        cut = min(surplus, widths[big] - gap)
-        if cut <= 0:
-            break
-        widths[big] -= cut
-        surplus -= cut
-    measured = total - min(total, usage.estimated)
-    result: list[Segment] = []
-    x, before = 0.0, 0
-    for (category, n), w in zip(present, widths, strict=True):
-        share = min(1.0, max(0.0, (measured - before) / n))
-        result.append(Segment(category, x, w, x + share * w))
-        x += w + gap
-        before += n
-    return result
+from .usage import Usage, category_name, describe, segments
 
 
 class _Moving(Live, Ringed, QWidget):
@@ -191,9 +80,8 @@ class _Moving(Live, Ringed, QWidget):
                 n: round(old.parts.get(n, 0) * (1 - done) + new.parts.get(n, 0) * done)
                 for n in names
             }
-            self._shown = Usage(
-                new.window, parts, new.estimated, new.reserve, new.alert, new.danger
-            )
+            margin = (old.most - old.total) * (1 - done) + (new.most - new.total) * done
+            self._shown = replace(new, parts=parts, upper=sum(parts.values()) + round(margin))
         self.update()
 
     def retranslate(self) -> None:
@@ -243,11 +131,13 @@ class ContextGauge(_Moving):
         return QRectF(0, top, self.width(), self._thick)
 
     def part_at(self, x: float) -> str:
-        """The category under ``x``; "reserve" or "free" beyond the used part."""
+        """The category under ``x``; "margin", "reserve" or "free" beyond the used part."""
         for segment in segments(self._shown, self.width()):
             if segment.x <= x < segment.x + segment.width + 1:
                 return segment.category
         usage = self._shown
+        if usage.window and x < usage.most / usage.window * self.width():
+            return "margin"
         kept = usage.reserve / usage.window * self.width() if usage.window else 0
         return "reserve" if kept and x >= self.width() - kept else "free"
 
@@ -256,7 +146,9 @@ class ContextGauge(_Moving):
             category = self.part_at(event.pos().x())
             usage = self._usage
             rest = max(0, usage.window - usage.total - usage.reserve)
-            n = {"reserve": usage.reserve, "free": rest, **usage.parts}.get(category, 0)
+            margin = usage.most - usage.total
+            more = {"reserve": usage.reserve, "free": rest, "margin": margin}
+            n = {**more, **usage.parts}.get(category, 0)
             words = f"{category_name(category)}: {figures.tokens(n)}"
             QToolTip.showText(event.globalPos(), words, self)
             return True
@@ -277,6 +169,7 @@ class ContextGauge(_Moving):
             kept = min(1.0, usage.reserve / usage.window) * bar.width()
             end = QRectF(bar.right() - kept, bar.y(), kept, bar.height())
             fill_hatched(painter, end, color("cat-free"), color("cat-reserve"))
+            self._draw_margin(painter, bar, usage)
             self._draw_parts(painter, bar, usage)
         painter.restore()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
@@ -302,6 +195,17 @@ class ContextGauge(_Moving):
                 fill_hatched(painter, tail, theme().color(f"cat-{part.category}-soft"), solid)
             gap = snap(part.x + part.width + 1) - right
             painter.fillRect(QRectF(right, bar.y(), max(gap, 1 / dpr), bar.height()), ground)
+
+    def _draw_margin(self, painter: QPainter, bar: QRectF, usage: Usage) -> None:
+        """From what is used to what may be; its end is a line, since that is what passes a mark."""
+        start = min(1.0, usage.share) * bar.width()
+        end = min(1.0, usage.most / usage.window) * bar.width()
+        if end - start < 1:
+            return
+        color = theme().color
+        band = QRectF(start, bar.y(), end - start, bar.height())
+        fill_hatched(painter, band, color("cat-free-soft"), color("faint"))
+        painter.fillRect(QRectF(end - 1, bar.y(), 1, bar.height()), color("muted"))
 
     def _draw_tick(self, painter: QPainter, bar: QRectF, share: float) -> None:
         dpr = dpr_of(painter)
@@ -362,6 +266,8 @@ class Ring(_Moving):
         arc(0, sure, QPen(color(usage.tone), stroke))
         if share > sure:
             arc(sure, share, QPen(color(usage.tone, 0.45), stroke))
+        if (most := min(1.0, usage.most / usage.window)) > share:
+            arc(share, most, QPen(color(usage.tone, 0.2), stroke))
         if usage.alert:
             at = usage.alert / usage.window
             half = 1.2 / (3.1416 * circle.width()) / 2

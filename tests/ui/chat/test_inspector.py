@@ -21,6 +21,9 @@ from desktop_app.ui.chat.gauges import (
     estimated_words,
     forecast_basis,
     forecast_words,
+    full_words,
+    most_words,
+    offer_share,
     usage_of,
 )
 from desktop_app.ui.chat.inspector.context_parts import legend
@@ -183,8 +186,11 @@ def test_sentences_about_the_context() -> None:
     )
     assert forecast_words(breakdown(turns_left=0.6)) == "About 1 turn until compaction is offered"
     assert forecast_words(breakdown(turns_left=None)) == ""
-    assert "mark" in forecast_words(breakdown(140_000, turns_left=0))
-    assert "before the next call" in forecast_words(breakdown(190_000))
+    over = breakdown(140_000, turns_left=0)
+    assert forecast_words(over) == ("At most 74%, over the mark at 58% where compaction is offered")
+    full = breakdown(190_000)
+    assert forecast_words(full).endswith("over the mark at 76%: compacted before the next call")
+    assert forecast_words(full, by_itself=False).endswith("over the second mark at 76%")
     history = tuple(CallCount(1000, n, 1300, 200_000, "m", 0) for n in (900, 950, 1310))
     measured = breakdown(history=history, drift=drift_of(history), turns_left=7.2)
     assert drift_words(measured) == "Estimates were 5% too high over the last 3 calls"
@@ -194,6 +200,21 @@ def test_sentences_about_the_context() -> None:
     assert estimated_words(breakdown()) == "+1.2k estimated since the last call"
     assert estimated_words(breakdown(measured=86_100)) == "Measured by the provider"
     assert estimated_words(breakdown(measured=0)).startswith("Estimated")
+
+
+def test_what_is_shown_and_what_decides_agree() -> None:
+    """A mark that only the upper estimate passed is told with that estimate, and every share is
+    one of the window, as in the gauge."""
+    close = breakdown(110_000, upper=121_000)  # the mark is at 0.65 of 180,000
+    usage = usage_of(close)
+    assert usage.total < usage.alert <= usage.most == close.upper
+    assert usage.tone == "warning"
+    assert full_words(close) == ("The context is 55% full, at most 60%: over the mark at 58%.")
+    assert offer_share(close) == "58%", "where the tick stands"
+    assert most_words(close) == "at most 121k tokens"
+    assert full_words(breakdown(140_000)) == "The context is 70% full, over the mark at 58%."
+    assert full_words(breakdown(20_000)) == "The context is 10% full."
+    assert most_words(breakdown(20_000, upper=20_001)) == "", "nothing is said of nothing"
 
 
 # -- tools ----------------------------------------------------------------------------------

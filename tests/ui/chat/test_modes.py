@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 from desktop_app.core.agent.policies import policy_of, with_policy
 from desktop_app.core.agent.policy import Policy
 from desktop_app.core.context.marks import CompactionSettings
+from desktop_app.core.context.types import Limits
 from desktop_app.core.settings.settings import load
 from desktop_app.ui.chat.compaction.modes import ModesDialog
 
@@ -65,6 +66,20 @@ def test_every_mark_is_set_and_checked(qtbot: QtBot) -> None:
     assert dialog.go.isEnabled()
     assert dialog.policy().marks == CompactionSettings(0.6, 0.8, 0.4)
     assert policy_of(with_policy({}, "a", dialog.policy()), "a") == dialog.policy()
+
+
+def test_a_mark_says_what_it_comes_to_in_the_gauge(qtbot: QtBot) -> None:
+    limits = Limits(20_000, 4_000)
+    dialog = ModesDialog(None, Policy(), limits=limits)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    told = dialog.alert.toolTip()
+    assert told == "10.1k tokens, 51% of the window", "65% of what a request may hold"
+    assert limits.mark(0.65) == 10_140
+    dialog.reserve.edit.setText("0")
+    assert dialog.alert.toolTip() == "12.7k tokens, 64% of the window", "at once"
+    dialog.alert.setValue(70)
+    assert dialog.alert.toolTip() == "13.7k tokens, 69% of the window"
 
 
 def test_a_session_may_have_its_own(qtbot: QtBot) -> None:

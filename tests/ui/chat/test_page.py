@@ -442,7 +442,7 @@ def test_status_line_and_gauges(qtbot: QtBot, page: ChatPage, show: Open) -> Non
     assert status.workspace.text() == "Local · field-sales"
     assert status.model.text() == "GLM 4.6 · 200k"
     assert status.figures.text() == "86.1k / 200k · 43%"
-    assert status.offer.text() == "Offers to compact at 65%"
+    assert status.offer.text() == "Offers to compact at 58%"
     assert page.composer.share.text() == "43%"
     i18n.set_language("zh_CN")
     assert status.workspace.text() == "本地 · field-sales"

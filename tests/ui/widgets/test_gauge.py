@@ -11,7 +11,7 @@ from desktop_app.ui import i18n
 from desktop_app.ui.theme.tokens import CATEGORY_ORDER, LIGHT
 from desktop_app.ui.widgets import ContextGauge, MiniBar, Ring, Sparkline, Usage
 from desktop_app.ui.widgets.charts import mini_bar_token
-from desktop_app.ui.widgets.gauge import category_name, describe, segments
+from desktop_app.ui.widgets.usage import category_name, describe, segments
 
 parts = st.dictionaries(st.sampled_from(CATEGORY_ORDER), st.integers(0, 200_000))
 
@@ -61,6 +61,22 @@ def test_colours_ticks_and_reserve_are_where_they_belong(qtbot):
         assert image.pixelColor(x, 0) == QColor(LIGHT["text"]), "2 px beyond the bar"
     hatched = {image.pixelColor(x, 7).name() for x in range(182, 196)}
     assert len(hatched) > 2, "the reserve is hatched, not plain"
+
+
+def test_how_much_it_may_be_is_a_band_that_passes_the_mark(qtbot):
+    usage = Usage(1000, {"system": 600}, 0, 100, alert=650, danger=850, upper=700)
+    image = grab(bar(qtbot, usage))
+    band = {image.pixelColor(x, 7).name() for x in range(121, 138)}
+    assert len(band) > 2, "hatched, not plain"
+    assert image.pixelColor(139, 7) == QColor(LIGHT["muted"]), "its end is a line"
+    assert image.pixelColor(145, 7) == QColor(LIGHT["cat-free"])
+    assert bar(qtbot, usage).part_at(130) == "margin"
+    assert usage.tone == "warning", "the colour goes by what the mark goes by"
+    assert "At most 700: what the marks go by" in describe(usage)
+    sure = Usage(1000, {"system": 600}, 0, 100, alert=650, upper=600)
+    assert sure.tone == "accent-text"
+    assert "most" not in describe(sure)
+    assert bar(qtbot, sure).part_at(130) == "free"
 
 
 def test_words_name_every_part_in_both_languages():

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 from desktop_app.core.context.compaction import Proposal
 from desktop_app.core.context.types import Breakdown
 from desktop_app.ui.chat import figures
-from desktop_app.ui.chat.gauges import usage_of
+from desktop_app.ui.chat.gauges import most_words, usage_of
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets.base import Live
@@ -76,11 +76,9 @@ class Head(Live, QWidget):
         self._bar(self.now, self.now_figure, before)
         self._bar(self.after, self.after_figure, after)
         estimated = max(0, before.total - before.measured)
-        self.now_note.set_source(
-            tr("measured, {n} estimated", n=figures.tokens(estimated))
-            if before.measured
-            else tr("estimated")
-        )
+        now = tr("measured, {n} estimated", n=figures.tokens(estimated))
+        now = now if before.measured else tr("estimated")
+        self.now_note.set_source(", ".join(filter(None, (now, most_words(before)))))
         self.after_note.set_source(tr("estimated, at most {n}", n=figures.tokens(after.upper)))
 
     def _bar(self, bar: ContextGauge, figure: Label, breakdown: Breakdown) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtGui import QIntValidator
-from PySide6.QtWidgets import QSpinBox, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSpinBox, QWidget
 
 from desktop_app.core.agent.policy import CompactionMode, Policy
 from desktop_app.core.context.marks import GAP, LEAST, MOST, CompactionSettings
+from desktop_app.core.context.types import Limits
 from desktop_app.ui.chat import figures
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
@@ -41,8 +44,9 @@ def _problem_words(name: str) -> str:
 
 class ModesDialog(Dialog):
     """Three modes, whether it is done at the danger mark, and where the marks are. ``policy`` is
-    the agent's, ``own`` what was set for the session at hand alone. ``policy()`` is what was
-    chosen, ``here`` whether for this session alone."""
+    the agent's, ``own`` what was set for the session at hand alone. ``limits`` of the model at hand
+    say what a mark comes to: marks are shares of what a request may hold, a gauge shows the whole
+    window. ``policy()`` is what was chosen, ``here`` whether for this session alone."""
 
     def __init__(
         self,
@@ -51,13 +55,15 @@ class ModesDialog(Dialog):
         own: Policy | None = None,
         *,
         here: bool = True,
+        limits: Limits | None = None,
     ) -> None:
         super().__init__(parent, lambda: tr("Compaction by itself"), width=460)
-        self._of_agent, self._own = policy, own
+        self._of_agent, self._own, self._limits = policy, own, limits
         self._add_where(here)
         self.here.setChecked(own is not None)
         self._add_modes()
         self.alert, self.danger, self.target = (QSpinBox() for _ in range(3))
+        self._in_tokens = {spin: Label("", role="caption", tone="faint") for spin in self._spins()}
         self._add_marks()
         self._add_limits()
         self.wrong = Label("", tone="danger", wrap=True)
@@ -156,13 +162,40 @@ class ModesDialog(Dialog):
             spin.lineEdit().setTextMargins(theme().px(6), 0, theme().px(6), 0)
             spin.setAccessibleName(name())
             spin.valueChanged.connect(self._changed)
-            self.body.addWidget(FactRow(name, spin))
+            holder = QWidget()
+            row = QHBoxLayout(holder)
+            row.setContentsMargins(0, 0, 0, 0)
+            row.setSpacing(theme().px(8))
+            row.addWidget(spin)
+            row.addWidget(self._in_tokens[spin], 1)
+            holder.setFocusProxy(spin)
+            self.body.addWidget(FactRow(name, holder))
+
+    def _spins(self) -> tuple[QSpinBox, ...]:
+        return (self.alert, self.danger, self.target)
+
+    def _show_tokens(self, marks: CompactionSettings) -> None:
+        """What each mark comes to for the model at hand, as the gauge shows it."""
+        for spin, label in self._in_tokens.items():
+            label.setVisible(self._limits is not None)
+            if self._limits is None:
+                continue
+            window = marks.window or self._limits.window
+            limits = replace(self._limits, window=window, kept=marks.reserve)
+            of_usable = spin.value() / 100
+            tokens = limits.mark(of_usable)
+            share = figures.percent(tokens / window)
+            words = tr("{n} tokens, {share} of the window", n=figures.tokens(tokens), share=share)
+            label.set_source(words)
+            spin.setToolTip(words)
 
     def _changed(self) -> None:
         # Automatic is never without it.
         policy = self.policy()
         self.at_danger.setEnabled(policy.mode != "automatic")
         wrong = policy.marks.problem()
+        if wrong != "window":
+            self._show_tokens(policy.marks)
         self.go.setEnabled(not wrong)
         self.wrong.setVisible(bool(wrong))
         self.wrong.set_source(_problem_words(wrong))

@@ -7,7 +7,7 @@ from desktop_app.ui.chat import figures, tool_words
 from desktop_app.ui.chat.foreign import visible
 from desktop_app.ui.chat.item_words import item_name
 from desktop_app.ui.i18n import tr, trn
-from desktop_app.ui.widgets.gauge import category_name
+from desktop_app.ui.widgets.usage import category_name
 
 FATES: tuple[Fate, ...] = ("kept", "masked", "summarised", "dropped")
 FATE_ICONS: dict[str, str] = {

@@ -19,6 +19,7 @@ from desktop_app.ui.chat.gauges import (
     estimated_words,
     forecast_basis,
     forecast_words,
+    most_words,
     usage_of,
 )
 from desktop_app.ui.chat.sources import ChatSources
@@ -147,9 +148,11 @@ class ContextPanel(Live, QWidget):
         self.used.set_source(figures.tokens(breakdown.total))
         self.of.set_source(tr("of {window} used", window=figures.window(breakdown.limits.window)))
         self.share.set_source(figures.percent(breakdown.share))
-        self.estimated.set_source(estimated_words(breakdown))
+        words = (estimated_words(breakdown), most_words(breakdown))
+        self.estimated.set_source(" · ".join(filter(None, words)))
         self.gauge.set_usage(usage_of(breakdown))
-        words = forecast_words(breakdown)
+        by_itself = self._vm is not None and self._vm.by_itself
+        words = forecast_words(breakdown, by_itself=by_itself)
         self.forecast.set_source(words)
         self._forecast.setVisible(bool(words))
         self._forecast.setToolTip(forecast_basis(breakdown))

@@ -12,8 +12,8 @@ from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
 from desktop_app.ui.theme.tokens import CATEGORY_ORDER
 from desktop_app.ui.widgets.base import Live
-from desktop_app.ui.widgets.gauge import category_name
 from desktop_app.ui.widgets.painting import box, draw_text, fill_hatched
+from desktop_app.ui.widgets.usage import category_name
 
 _RIGHT = Qt.AlignmentFlag.AlignRight
 

@@ -6,8 +6,8 @@ from desktop_app.ui.chat import figures
 from desktop_app.ui.chat.foreign import visible
 from desktop_app.ui.chat.item_words import item_name
 from desktop_app.ui.i18n import tr, trn
-from desktop_app.ui.widgets.gauge import category_name
 from desktop_app.ui.widgets.tiles import ALL, REST
+from desktop_app.ui.widgets.usage import category_name
 
 from .xray_nodes import Node
 
