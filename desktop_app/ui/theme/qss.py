@@ -8,10 +8,15 @@ single widget (that costs a polish of its whole subtree).
 from __future__ import annotations
 
 import string
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from .theme import Theme
+
+class Values(Protocol):
+    """What the sheet takes from a theme: lengths scaled by font size, colours as ``#rrggbb``."""
+
+    def px(self, n: float) -> int: ...
+
+    def hex(self, token: str) -> str: ...
 
 
 class _Sheet(string.Template):
@@ -20,8 +25,8 @@ class _Sheet(string.Template):
     idpattern = r"[a-z0-9][a-z0-9-]*"
 
 
-class _Values(dict[str, str]):
-    def __init__(self, theme: Theme) -> None:
+class _Filled(dict[str, str]):
+    def __init__(self, theme: Values) -> None:
         super().__init__()
         self._theme = theme
 
@@ -31,9 +36,9 @@ class _Values(dict[str, str]):
         return self._theme.hex(name)
 
 
-def qss(theme: Theme) -> str:
+def qss(theme: Values) -> str:
     """The application's style sheet for ``theme``."""
-    return _Sheet(_TEMPLATE).substitute(_Values(theme))
+    return _Sheet(_TEMPLATE).substitute(_Filled(theme))
 
 
 _TEMPLATE = """

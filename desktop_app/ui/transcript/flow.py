@@ -10,7 +10,7 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QRectF
 
 from desktop_app.ui.i18n import tr
 
@@ -19,6 +19,7 @@ from .codebox import CodeBox
 from .inline import LINE, Styled, from_tokens, too_heavy
 from .items import Item, Paint
 from .para import Para, starts_rtl
+from .pool import Pool
 from .style import Style, box, hline
 from .table import lay_table
 
@@ -66,61 +67,6 @@ def styled_of(content: str, references: dict[str, Any]) -> Styled:
         env = {"references": dict(references)}
         return from_tokens(_inline().parseInline(content, env)[0].children or (), image)
     return _styled(content, image)
-
-
-class Pool:
-    """Laid-out paragraphs and code blocks of the former flow, to be used again."""
-
-    def __init__(self, old: Flow | None) -> None:
-        self.paras: dict[tuple[object, ...], list[Para]] = {}
-        self.codes: list[CodeBox] = []
-        for item in old.items if old else ():
-            if isinstance(item, Para):
-                self.paras.setdefault(item.key(), []).append(item)
-            elif isinstance(item, CodeBox):
-                self.codes.append(item)
-
-    def para(
-        self,
-        styled: Styled,
-        role: str,
-        token: str,
-        width: int,
-        style: Style,
-        align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
-    ) -> Para:
-        found = self.paras.get((styled, role, token, width, align))
-        if found:
-            para = found.pop(0)
-            para.caret = False
-            return para
-        para = Para(styled=styled, role=role, token=token, align=align)
-        para.lay(width, style)
-        return para
-
-    def code(self, info: str, text: str, width: int, style: Style, growing: bool) -> CodeBox:
-        language, caption = code_caption(info)
-        found = self.codes.pop(0) if self.codes else None
-        if found is None or (found.language, found.caption) != (language, caption):
-            found = CodeBox(language=language, caption=caption)
-        found.growing = growing
-        found.caret = False
-        found.set_text(text)
-        found.lay(width, style)
-        return found
-
-
-def code_caption(info: str) -> tuple[str, str]:
-    """Language and caption of a fence's info: ``python scripts/a.py`` and ``python:a.py``."""
-    info = info.strip().strip("{}").strip()
-    words = info.split(None, 1)
-    if not words:
-        return "", ""
-    language, rest = words[0].lstrip("."), words[1] if len(words) > 1 else ""
-    if ":" in language and not rest:
-        language, _, rest = language.partition(":")
-    rest = re.sub(r"^(?:title|file(?:name)?)\s*=\s*", "", rest).strip("\"' ")
-    return language.lower(), f"{language} \u00b7 {rest}" if rest else language
 
 
 @dataclass(slots=True, eq=False)
@@ -342,7 +288,7 @@ def build(
     number: int = 0,
 ) -> Flow:
     """The flow of one block of Markdown; ``number`` when it is an item of an ordered list."""
-    pool = Pool(old)
+    pool = Pool(old.items if old else ())
     if too_heavy(source):
         return plain_flow(source, width, style)
     tokens = _markdown().parse(source, {})
@@ -371,6 +317,6 @@ def styled_flow(
     styled: Styled, width: int, style: Style, role: str, token: str, old: Flow | None = None
 ) -> Flow:
     """One paragraph."""
-    para = Pool(old).para(styled, role, token, width, style)
+    para = Pool(old.items if old else ()).para(styled, role, token, width, style)
     para.move(0, 0)
     return Flow([para], para.h)

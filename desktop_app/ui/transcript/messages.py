@@ -10,11 +10,12 @@ from desktop_app.ui.i18n import tr
 
 from .blocks import Block, BlockStream, code_of, normalise, verbatim
 from .buttons import Badge, Button, draw_icon, draw_text
-from .flow import Flow, Pool, build, plain_flow, styled_flow
+from .flow import Flow, build, plain_flow, styled_flow
 from .hold import presentable
 from .inline import from_verbatim, has_wide
 from .items import Item, Paint, Zone
 from .para import Para
+from .pool import Pool
 from .rowbox import RowBox, Section
 from .rows import Action, HeaderRow, MarkdownRow, UserRow
 from .style import Style, box
@@ -165,7 +166,7 @@ class _Make:
         if block.kind == "plain":
             return plain_flow(self.source, box.w, box.style)
         if block.kind == "code":
-            code = Pool(old).code(
+            code = Pool(old.items if old else ()).code(
                 block.info, code_of(box.stream.text, block), box.w, box.style,
                 self.growing and not block.closed,
             )  # fmt: skip
@@ -320,7 +321,7 @@ class _MakeUser:
     def __call__(self) -> Flow:
         block, style = self.block, self.style
         if block.kind == "code":
-            code = Pool(None).code(block.info, code_of(self.text, block), self.width, style, False)
+            code = Pool().code(block.info, code_of(self.text, block), self.width, style, False)
             return Flow([code], code.h)
         source = self.text[block.start : block.end]
         return styled_flow(from_verbatim(source), self.width, style, "message", "text")
@@ -383,7 +384,7 @@ def _thinking(text: str, width: int, style: Style) -> Section:
         for block in verbatim(text):
             source = text[block.start : block.end]
             if block.kind == "code":
-                item: Item = Pool(None).code(block.info, code_of(text, block), inner, style, False)
+                item: Item = Pool().code(block.info, code_of(text, block), inner, style, False)
             else:
                 para = Para(styled=from_verbatim(source), role="thinking", token="muted")
                 para.lay(inner, style)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markdown_it.token import Token
 from PySide6.QtCore import Qt
 
 from .inline import CODE, Styled
 from .items import Item, Paint
+from .pool import Pool
 from .style import Style, hline
-
-if TYPE_CHECKING:
-    from .flow import Pool
 
 _ALIGN = {
     "text-align:right": Qt.AlignmentFlag.AlignRight,
