@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -80,3 +80,39 @@ class Tasks:
         if self._live:
             await asyncio.wait(set(self._live), timeout=seconds)
         return [task.get_name() for task in self._live]
+
+
+class Recurring:
+    """``work`` every ``seconds`` while an ``async with`` block goes on, first after that time. A
+    timer until then and a task only where the block lasts that long: most are over sooner. It ends
+    with its first error, which is kept in ``failed`` for who is in the block."""
+
+    def __init__(self, seconds: float, work: Callable[[], Awaitable[None]], *, name: str) -> None:
+        self.failed: BaseException | None = None
+        self._seconds = seconds
+        self._work = work
+        self._name = name
+        self._timer: asyncio.TimerHandle | None = None
+        self._tasks: Tasks | None = None
+
+    async def __aenter__(self) -> Recurring:
+        self._timer = asyncio.get_running_loop().call_later(self._seconds, self._begin)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._tasks is not None:
+            await self._tasks.close()
+
+    def _begin(self) -> None:
+        self._tasks = Tasks(self._fail)
+        self._tasks.start(self._go_on(), name=self._name)
+
+    def _fail(self, _name: str, error: BaseException) -> None:
+        self.failed = error
+
+    async def _go_on(self) -> None:
+        while True:
+            await self._work()
+            await asyncio.sleep(self._seconds)

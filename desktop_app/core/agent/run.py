@@ -21,7 +21,7 @@ from desktop_app.core.ids import now_iso
 from desktop_app.core.messages import FinishedReason, TextBlock, ToolCallBlock
 from desktop_app.core.models.base import ChatModel, ModelRequest
 from desktop_app.core.sessions.base import NewRecord, OpUpdate
-from desktop_app.core.tasks import Tasks
+from desktop_app.core.tasks import Recurring
 from desktop_app.core.tools.base import ToolOutcome
 
 from .assembly import Assembly
@@ -240,27 +240,23 @@ class Turn:
         )
 
     async def _stream(self, request: ModelRequest, assembly: Assembly) -> None:
-        failed: list[BaseException] = []
-        saving = Tasks(lambda _name, error: failed.append(error))
-        saving.start(self._save_drafts(assembly), name="drafts")
-        try:
-            async with closing(self.p.engine.model.stream(request)) as parts:
-                async for part in parts:
-                    for event in assembly.feed(part):
-                        self.emit(event)
-                    if failed:
-                        raise failed[0]
-        finally:
-            await saving.close()
+        """Drafts are saved by the clock and not by what arrives: a stream that falls silent may be
+        one that the program does not outlive."""
 
-    async def _save_drafts(self, assembly: Assembly) -> None:
-        """By the clock and not by what arrives: a stream that falls silent may be one that the
-        program does not outlive."""
-        while True:
-            await asyncio.sleep(DRAFT_SECONDS)
+        async def save() -> None:
             if assembly.changed:
                 assembly.changed = False
                 await self.p.log.journal.save_draft(assembly.draft())
+
+        async with (
+            Recurring(DRAFT_SECONDS, save, name="drafts") as saving,
+            closing(self.p.engine.model.stream(request)) as parts,
+        ):
+            async for part in parts:
+                for event in assembly.feed(part):
+                    self.emit(event)
+                if saving.failed is not None:
+                    raise saving.failed
 
     async def _check_answer(self, assembly: Assembly) -> None:
         """An empty or cut answer is told, never taken for an end."""
