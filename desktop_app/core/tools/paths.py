@@ -114,6 +114,11 @@ def within(base: str, path: str) -> bool:
     return path == base or base == "/" or path.startswith(base.rstrip("/") + "/")
 
 
+def below(base: str, path: str) -> str:
+    """``path``, which is ``within`` ``base``, relative to it; ``.`` for itself."""
+    return path[len(base) :].lstrip("/") or "."
+
+
 async def resolve(ctx: ToolContext, given: str) -> Resolved:
     """Where ``given`` leads, links resolved as far as the path exists."""
     if (found := await _ahead(ctx)) is not None:
@@ -150,7 +155,7 @@ def ahead(ctx: ToolContext, given: str, *, whole: int) -> Begun[Looked | None] |
         path = absolute(ctx.backend.cwd, given)
     except ToolFailure:
         return None
-    if not within(ctx.backend.cwd, path) or secret(posixpath.relpath(path, ctx.backend.cwd)):
+    if not within(ctx.backend.cwd, path) or secret(below(ctx.backend.cwd, path)):
         return None
     return begin(path, whole=whole, beside=_bases(ctx))
 
@@ -164,10 +169,10 @@ def _placed(given: str, real: str, real_bases: list[str]) -> Resolved:
     kept = _kept(real, real_bases[0], real_bases[1])
     for i, base in enumerate(real_bases):
         if within(base, real):
-            inside = posixpath.relpath(real, base)
+            inside = below(base, real)
             shown = inside if i == 0 else real
             if i and within(real_bases[0], real):
-                shown = posixpath.relpath(real, real_bases[0])
+                shown = below(real_bases[0], real)
             return Resolved(given, real, shown, zones[i] if i < 2 else "extra", inside, kept)
     return Resolved(given, real, real, "outside", real.lstrip("/"))
 
@@ -197,7 +202,7 @@ def _kept(real: str, cwd: str, root: str) -> bool:
     of AgentScope's), only sessions: ``data`` and ``skills`` may be what the work is about."""
     if not within(root, real):
         return False
-    first = posixpath.relpath(real, root).split("/", 1)[0]
+    first = below(root, real).split("/", 1)[0]
     return first == "sessions" or (root != cwd and first in ("data", "skills"))
 
 

@@ -95,6 +95,10 @@ class Window:
     def lines(self) -> list[str]:
         """The kept lines as shown: cut at ``LINE_CHARS`` with a note, nothing a model refuses."""
         name = "utf-8" if self._decoder is not None else self.encoding.name
+        if self.kept and all(0 <= length <= LINE_CHARS for _, length in self.kept):
+            # None is cut: all at once. No byte of a character in these encodings is a line feed.
+            whole = b"\n".join([data for data, _ in self.kept])
+            return printable(whole.decode(name, "replace")).split("\n")
         out: list[str] = []
         for data, length in self.kept:
             text = printable(data.decode(name, "replace"))

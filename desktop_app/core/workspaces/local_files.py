@@ -148,6 +148,10 @@ def _entry(entry: os.DirEntry[str]) -> FileInfo:
 
 def open_regular(path: str, flags: int = os.O_RDONLY, mode: int = 0o666) -> int:
     """A descriptor of a regular file (made when ``flags`` say so); never opens anything else."""
+    return _opened(path, flags, mode)[0]
+
+
+def _opened(path: str, flags: int, mode: int = 0o666) -> tuple[int, os.stat_result]:
     try:
         refuse_unless_file(os.stat(path), path)
     except FileNotFoundError:
@@ -155,11 +159,12 @@ def open_regular(path: str, flags: int = os.O_RDONLY, mode: int = 0o666) -> int:
             raise
     fd = os.open(path, flags | OPEN_FLAGS, mode)
     try:
-        refuse_unless_file(os.fstat(fd), path)
+        result = os.fstat(fd)
+        refuse_unless_file(result, path)
     except BaseException:
         os.close(fd)
         raise
-    return fd
+    return fd, result
 
 
 def refuse_unless_file(result: os.stat_result, path: str) -> None:
@@ -288,17 +293,16 @@ def realpaths(paths: list[str]) -> list[str]:
 def _real_below(base: str, real: str, path: str) -> str:
     """``path``, which is normal and below ``base``, whose links are resolved in ``real``."""
     names = path[len(base) :].strip("/").split("/")
-    with os_errors(path):
-        for at, name in enumerate(names):
-            below = f"{real}/{name}"
-            try:
-                if st.S_ISLNK(os.lstat(below).st_mode):
-                    return os.path.realpath(path)
-            except FileNotFoundError:  # so is everything below it
-                return "/".join([real, *names[at:]])
-            except OSError:
-                return os.path.realpath(path)
-            real = below
+    for at, name in enumerate(names):
+        below = f"{real}/{name}"
+        try:
+            if st.S_ISLNK(os.lstat(below).st_mode):
+                return realpath(path)
+        except FileNotFoundError:  # so is everything below it
+            return "/".join([real, *names[at:]])
+        except (OSError, ValueError):
+            return realpath(path)
+        real = below
     return real
 
 
@@ -323,16 +327,18 @@ def look_plain(path: str, whole: int, beside: list[str]) -> Looked | None:
 
 def _look(path: str, real: str, others: list[str], whole: int, head: int) -> Looked:
     with os_errors(path):
-        fd = open_regular(real)
-        with open(fd, "rb", buffering=0) as file:
-            info = file_info(real, os.fstat(fd), None)
+        fd, result = _opened(real, os.O_RDONLY)
+        try:
+            info = file_info(real, result, None)
             most = whole + 1 if info.size <= whole else head
             pieces: list[bytes] = []
             got = 0
             # As in ``read_bytes``: the size of a file of /proc or of a growing log says little.
-            while got < most and (piece := file.read(min(PIECE, most - got))):
+            while got < most and (piece := os.read(fd, min(PIECE, most - got))):
                 pieces.append(piece)
                 got += len(piece)
+        finally:
+            os.close(fd)
     data = b"".join(pieces)
     if info.size <= whole and got <= whole:
         return Looked(info, data, True, others)
