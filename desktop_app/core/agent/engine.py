@@ -84,6 +84,7 @@ class ContextEngine:
         self.envelope = Envelope()
         self._sent: Prompt | None = None
         self._sent_upper = math.inf  # of the call whose answer is acted on next
+        self.sent_total = 0  # tokens of it, estimated
         self.sent_gen = 0  # the compaction that the last call was made after
         self._counted: Accounting | None = None
         self._counting = asyncio.Lock()
@@ -143,7 +144,7 @@ class ContextEngine:
         prompt = self._sent = self.prompt()
         self.sent_gen = int(compaction_part(self.log.now.state).get("gen", 0))
         account = self.account()
-        self._sent_upper = account.gauge(prompt)[1]
+        self.sent_total, self._sent_upper = account.gauge(prompt)
         if self._sent_upper >= account.limits.mark(account.limits.alert):
             # A draft has read the past in its thread: what comes now is kept up with.
             account.parts.advance(self.log.now.state.context)

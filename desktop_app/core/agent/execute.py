@@ -261,7 +261,11 @@ def _read_versions(outcome: ToolOutcome) -> dict[str, str]:
 def plain(value: Any) -> Any:
     """``value`` as JSON gives it back: lists for tuples, texts for keys."""
     if isinstance(value, dict):
-        return {str(k): plain(v) for k, v in cast("dict[Any, Any]", value).items()}
+        items = cast("dict[Any, Any]", value).items()
+        return {str(k): v if type(v) in _LEAVES else plain(v) for k, v in items}
     if isinstance(value, list | tuple):
-        return [plain(v) for v in cast("list[Any]", value)]
+        return [v if type(v) in _LEAVES else plain(v) for v in cast("list[Any]", value)]
     return value
+
+
+_LEAVES = frozenset({str, int, float, bool, type(None)})

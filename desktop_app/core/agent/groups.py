@@ -113,7 +113,7 @@ class ToolGroups:
 def off_tools(state: AgentState) -> list[str]:
     """Built-in tools that the person switched off in this session, sorted."""
     names = slipway(state.middle_context).get("tools_off")
-    return sorted(map(str, cast("list[Any]", names))) if isinstance(names, list) else []
+    return sorted(map(str, cast("list[Any]", names))) if names and isinstance(names, list) else []
 
 
 class ResetTools:

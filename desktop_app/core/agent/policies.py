@@ -23,7 +23,7 @@ def policy_of(kept: Any, agent_id: str) -> Policy:
 
 def policy_from(entry: Any) -> Policy | None:
     """The policy that ``policy_body`` wrote; None when it is none at all."""
-    if not isinstance(entry, Mapping):
+    if entry is None or not isinstance(entry, Mapping):  # the usual case, and a dear check
         return None
     values = cast("Mapping[str, Any]", entry)
     mode, at_danger = values.get("mode"), values.get("at_danger")

@@ -95,8 +95,8 @@ class Turn:
 
     async def _loop(self) -> None:
         while True:
-            if self.p.log.now.calls():
-                more = await self._act()
+            if calls := self.p.log.now.calls():
+                more = await self._act(calls)
                 self.p.toolbox.forget()
                 if not more:
                     return
@@ -180,8 +180,7 @@ class Turn:
             self.emit(ev.ContextChanged(await self.p.engine.breakdown()))
 
     async def _announce(self, iteration: int) -> None:
-        total, _ = await self.p.engine.gauge()
-        info = self.p.engine.model.info
+        info, total = self.p.engine.model.info, self.p.engine.sent_total
         body = {
             "reply_id": self.reply_id,
             "iteration": iteration,
@@ -270,12 +269,12 @@ class Turn:
 
     # -- acting ----------------------------------------------------------------------------
 
-    async def _act(self) -> bool:
+    async def _act(self, calls: Sequence[ToolCallBlock]) -> bool:
         """Run the open calls as far as allowed; False when the turn waits for the person."""
         now = self.p.log.now
         planned: list[Planned] = []
         permissions = self.p.permissions()
-        for call in now.calls():
+        for call in calls:
             op_id = op_of(call)
             decided = now.decided.get(op_id)
             if decided is False:

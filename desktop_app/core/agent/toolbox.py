@@ -11,13 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeGuard, cast
 
-from desktop_app.core.crew import Begun
 from desktop_app.core.errors import SlipwayError, ToolFailure
 from desktop_app.core.events import Approval, Effect
 from desktop_app.core.messages import ToolCallBlock
 from desktop_app.core.tools.base import ExternalTool, Tool, ToolContext, ToolOutcome, Verdict
 from desktop_app.core.tools.plain import PlainTool
-from desktop_app.core.workspaces.backend import Looked
 
 from .assembly import parse_arguments
 from .finding import op_of
@@ -94,7 +92,7 @@ class Toolbox:
     def __init__(self, groups: ToolGroups, context: MakeContext) -> None:
         self.groups = groups
         self._context = context
-        self._begun: dict[str, Begun[Looked | None]] = {}  # by operation
+        self._begun: dict[str, ToolContext] = {}  # by operation, with what is looked at ahead
 
     @property
     def tools(self) -> dict[str, AnyTool]:
@@ -115,18 +113,17 @@ class Toolbox:
                 return
             if not permissions.rules_on(call.name):
                 op_id = op_of(call)
-                begun = tool.ahead(args, self._context(op_id))
-                if begun is not None:
-                    self._begun[op_id] = begun
+                context = self._context(op_id)
+                context.ahead = tool.ahead(args, context)
+                if context.ahead is not None:
+                    self._begun[op_id] = context
 
     def forget(self) -> None:
         """What was looked at ahead may have changed since."""
         self._begun.clear()
 
     def _with_ahead(self, op_id: str) -> ToolContext:
-        context = self._context(op_id)
-        context.ahead = self._begun.get(op_id)
-        return context
+        return self._begun.get(op_id) or self._context(op_id)
 
     async def plan(
         self, call: ToolCallBlock, permissions: Permissions, *, approved: bool = False

@@ -120,6 +120,7 @@ class Accounting:
         self._told: tuple[object, ...] = ()  # what the newest breakdown was made of
         self._breakdown: Breakdown | None = None
         self._newest: tuple[Prompt, _Weighed] | None = None  # a step asks often for one prompt
+        self._ahead: tuple[list[Piece], Sums] = ([], Sums())  # of the newest envelope
         self._start_over(None)
 
     def fork(self) -> Accounting:
@@ -173,19 +174,30 @@ class Accounting:
         if self._newest is not None and self._newest[0] is prompt:
             return self._newest[1]
         self._advance(prompt)
-        pieces = list(self.pricer.envelope(prompt.envelope))
+        pieces: list[Piece] = []
         last: list[Piece] = []
         labels = dict(self._labels) if prompt.closed < len(prompt.messages) else {}
         for index in range(prompt.closed, len(prompt.messages)):
             found = self.pricer.message(prompt.messages[index], index, labels)
             (pieces if index < prompt.stable else last).extend(found)
+        ahead, of_ahead = self._envelope(prompt.envelope)
         sums = self._sums.copy()
+        sums.merge(of_ahead)
         sums.add(pieces)
-        body = self._sum + sum(p.raw for p in pieces)
+        body = self._sum + of_ahead.total() + sum(p.raw for p in pieces)
         tail = sum(p.raw for p in last)
-        weighed = _Weighed(body, tail, sums, last, [*self._top, *pieces])
+        weighed = _Weighed(body, tail, sums, last, [*self._top, *ahead, *pieces])
         self._newest = prompt, weighed
         return weighed
+
+    def _envelope(self, envelope: Envelope) -> tuple[list[Piece], Sums]:
+        """Its pieces, and their sums, which are made once while it stays the same."""
+        pieces = self.pricer.envelope(envelope)
+        if pieces is not self._ahead[0]:
+            sums = Sums()
+            sums.add(pieces)
+            self._ahead = pieces, sums
+        return self._ahead
 
     def observe(self, usage: Usage | None, prompt: Prompt) -> Counted | None:
         """A call made with ``prompt`` was measured; what is worth keeping of it. None, zero and

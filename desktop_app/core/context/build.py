@@ -23,7 +23,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import is_
 from typing import Any, Literal, cast
 
 from desktop_app.core.messages import (
@@ -108,7 +107,7 @@ def compaction_part(state: AgentState) -> dict[str, Any]:
 
 def made(kind: Kind, text: str, *, of: str, at: str | None = None) -> Msg:
     """A message of ours, of role user."""
-    return Msg.model_construct(
+    return Msg.made(
         name="slipway",
         role="user",
         id=of,
@@ -196,8 +195,8 @@ def _later_pins(part: Mapping[str, Any]) -> list[Msg]:
 class PromptBuilder:
     """Builds prompts of one session; what was built once for closed messages is kept.
 
-    Cost is O(new blocks) plus one identity comparison a message. Messages are compared by identity
-    and a growing last message by its number of blocks, so blocks are appended or replaced together
+    Cost is O(new blocks) plus one comparison by identity a message and block (what is equal is as
+    good), so blocks are appended or replaced together
     with their message, never edited in place once the prompt was built.
     """
 
@@ -257,7 +256,7 @@ class PromptBuilder:
         if len(context) != len(self._sources) + (self._partial is not None):
             return None
         now = context[-1].content if self._partial is not None else []
-        if len(now) != len(self._live) or not all(map(is_, self._live, now)):
+        if self._live != now:  # by identity first, as below
             return None
         return prompt if _tail_of(state) == self._tail_of else None
 
@@ -271,7 +270,7 @@ class PromptBuilder:
         if len(context) == count or context[count].id != self._partial.id:
             return False
         now = context[count].content
-        return len(now) >= len(self._blocks) and all(map(is_, self._blocks, now))
+        return self._blocks == now[: len(self._blocks)]
 
     def _append(self, msg: Msg, cut: Any, *, last: bool) -> list[Msg]:
         """Build what is new of ``msg``; keeps what cannot change and returns the rest."""
@@ -353,7 +352,7 @@ def _made_of(
     content: list[Any],
 ) -> Msg:
     ours: dict[str, Any] = {"of": msg.id} if kind is None else {"kind": kind, "of": msg.id}
-    return Msg.model_construct(
+    return Msg.made(
         name=msg.name if kind is None else "slipway",
         role=role,
         id=f"{msg.id}#{suffix}",

@@ -31,6 +31,11 @@ class Sums:
             self.raw[key] = self.raw.get(key, 0.0) + piece.raw
             self.count[key] = self.count.get(key, 0) + 1
 
+    def merge(self, other: Sums) -> None:
+        for key, raw in other.raw.items():
+            self.raw[key] = self.raw.get(key, 0.0) + raw
+            self.count[key] = self.count.get(key, 0) + other.count[key]
+
     def copy(self) -> Sums:
         other = Sums()
         other.raw, other.count = dict(self.raw), dict(self.count)
