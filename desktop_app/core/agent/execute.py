@@ -59,6 +59,13 @@ class Executor:
         call = plan.call
         return OpUpdate(plan.op_id, state, call.name, call.id, plan.effect, plan.args_sha, attempt)
 
+    def _ended(self, plan: Planned, state: OpState) -> list[OpUpdate]:
+        """How the operation ended. One whose beginning is in no journal, and that a restart never
+        met, is not among the operations: its result says all there is to know of it."""
+        if self.toolbox.harmless(plan) and plan.op_id not in self.log.now.attempts:
+            return []
+        return [self.op(plan, state)]
+
     async def run(
         self, reply_id: str, batch: Sequence[Planned], allowance: Allowance | None = None
     ) -> None:
@@ -138,9 +145,9 @@ class Executor:
             ended = ev.ToolFinished(reply_id, plan.op_id, outcome.state, block, seconds, path, size)
             if len(records) == 1 and self._may_wait(plan):
                 tell = partial(self.emit, ended)
-                if self.log.hold(records[0], self.op(plan, done), tell):
+                if self.log.hold(records[0], self._ended(plan, done), tell):
                     return
-            await self.log.append(*records, ops=[self.op(plan, done)], keep=True)
+            await self.log.append(*records, ops=self._ended(plan, done), keep=True)
         self.emit(ended)
         if path is not None:
             self.emit(ev.Offloaded("tool_result", path, 1, size, False))

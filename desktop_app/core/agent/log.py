@@ -25,7 +25,7 @@ class _Held:
     """A record that goes with the next append; ``then`` is called when it is on disk."""
 
     record: NewRecord
-    op: OpUpdate
+    ops: Sequence[OpUpdate]
     then: Callable[[], None]
 
 
@@ -95,7 +95,7 @@ class SessionLog:
             del self._unsaved[0]
         return written
 
-    def hold(self, record: NewRecord, op: OpUpdate, then: Callable[[], None]) -> bool:
+    def hold(self, record: NewRecord, ops: Sequence[OpUpdate], then: Callable[[], None]) -> bool:
         """Let the next append write this record ahead of its own, in the same transaction: one sync
         for both. For what may be lost with the process because it can be had again, and only when
         an append is sure to follow at once. The state has it already; nothing is told of it before
@@ -103,7 +103,7 @@ class SessionLog:
         if self._writing or self._held is not None:
             return False
         self._folder.foresee(record)
-        self._held = _Held(record, op, then)
+        self._held = _Held(record, ops, then)
         return True
 
     async def flush(self) -> None:
@@ -122,7 +122,7 @@ class SessionLog:
         the disk refuses for now is kept for ``save_unsaved``: a thing that happened stays known."""
         held, self._held = self._held, None
         first = (held.record,) if held is not None else ()
-        all_ops = ops if held is None else (held.op, *ops)
+        all_ops = ops if held is None else (*held.ops, *ops)
         self._writing += 1
         try:
             written = await self.journal.append([*first, *records], ops=all_ops, draft=draft)
@@ -173,6 +173,6 @@ class SessionLog:
         """The state as the journal has it, without what was held; that is saved later where the
         disk may take it then."""
         if error is not None and error.retryable:
-            self._unsaved.append(((held.record,), (held.op,)))
+            self._unsaved.append(((held.record,), tuple(held.ops)))
         self._folder = Folder(self.journal.info.key.session_id)
         await self.load()

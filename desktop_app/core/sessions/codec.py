@@ -12,6 +12,8 @@ from desktop_app.core.errors import SessionError
 from .base import Operation, OpState, OpUpdate, SessionKey
 
 TERMINAL: frozenset[OpState] = frozenset({"done", "failed", "unknown", "cancelled"})
+_TEXT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+_ASCII = json.JSONEncoder(separators=(",", ":"))
 GENESIS = bytes(32)
 """The hash before the first record."""
 
@@ -20,9 +22,9 @@ def encode(body: dict[str, Any]) -> bytes:
     """A body as compact UTF-8 JSON. A lone surrogate (half an emoji that a model or a cut left
     behind) is escaped, so that it comes back as it went in."""
     try:
-        return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+        return _TEXT.encode(body).encode()
     except UnicodeEncodeError:
-        return json.dumps(body, ensure_ascii=True, separators=(",", ":")).encode()
+        return _ASCII.encode(body).encode()
 
 
 def digest(raw: bytes) -> bytes:

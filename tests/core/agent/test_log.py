@@ -50,7 +50,7 @@ class Opened:
         await self.log.journal.close()
 
     def hold(self) -> bool:
-        return self.log.hold(result_record(), OP, lambda: self.heard.append("told"))
+        return self.log.hold(result_record(), [OP], lambda: self.heard.append("told"))
 
     async def check(self) -> None:
         """The live state is what the journal gives, field for field."""
