@@ -19,6 +19,7 @@ from desktop_app.core.messages import (
     ToolCallBlock,
     ToolResultBlock,
     UnknownBlock,
+    Usage,
 )
 from desktop_app.core.state import AgentState, Task, TasksContext
 from tests.helpers.context_sessions import Player, Script, check_pairs, sessions
@@ -203,3 +204,18 @@ def test_a_compacted_loop_without_its_first_thinking_loses_all_of_it() -> None:
         state = AgentState(context=[msg], middle_context=middle)
         built = build(ENVELOPE, state).messages
         assert sum(isinstance(b, ThinkingBlock) for m in built for b in m.content) == kept
+
+
+def test_a_built_message_is_as_a_validated_one_and_shares_nothing_with_the_next() -> None:
+    answer = reply(call("c1"), ToolResultBlock(id="c1", name="Read", output="x"))
+    state = AgentState(session_id="s", context=[Msg.user("go"), answer])
+    built = build(ENVELOPE, state).messages[1:]
+    assert len(built) == 2
+    for msg in built:
+        assert Msg.model_validate(msg.model_dump()) == msg
+        assert msg.to_json() == Msg.model_validate_json(msg.to_json()).to_json()
+        assert (msg.usage, msg.finished_at, msg.model_extra) == (None, None, {})
+    built[0].metadata["slipway"]["of"] = "changed"
+    built[0].usage = Usage(input_tokens=1)
+    assert built[1].metadata["slipway"]["of"] == "a"
+    assert built[1].usage is None
