@@ -148,6 +148,7 @@ class MainWindow(Live, QWidget):
         self.chat.inspectorRequested.connect(self.areas.open)
         self.chat.sessionRequested.connect(self.open_session)
         self.inspector.compactionRequested.connect(self.chat.compaction.view)
+        self.inspector.offloadsRequested.connect(self.chat.work.offloads.open)
         self.inspector.context.xray.modesWanted.connect(lambda: self.dialogs.compaction_modes())
         self.chat.workspaceRequested.connect(self.pane.tree.setFocus)
         self.inspector.showRequested.connect(self.chat.show_row)

@@ -39,6 +39,7 @@ def register(window: MainWindow) -> None:
                     "session.export",
                     "session.permissions",
                     "session.commands",
+                    "session.offloads",
                     SEPARATOR,
                     "session.compact",
                     "session.retry",
@@ -120,6 +121,14 @@ def _session(w: MainWindow) -> list[Command]:
             w.chat.compaction.preview,
             "Ctrl+Shift+K",
             "fold-vertical",
+            shown,
+        ),
+        (
+            "offloads",
+            lambda: tr("Offloads of this session…"),
+            w.chat.work.offloads.open,
+            None,
+            "archive",
             shown,
         ),
         (

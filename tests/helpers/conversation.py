@@ -25,6 +25,7 @@ from desktop_app.core.agent.base import (
     Spent,
 )
 from desktop_app.core.agent.detail import CompactionDetail
+from desktop_app.core.agent.kept import Kept
 from desktop_app.core.agent.permissions import Permissions
 from desktop_app.core.agent.policy import Policy
 from desktop_app.core.agent.request_shapes import Answered, Request
@@ -209,6 +210,8 @@ class FakeConversation:
         self.permissions = PermissionContext()
         self.effort: Effort | None = None
         self.own_policy: Policy | None = None
+        self.kept: list[Kept] = []
+        self.contents: dict[str, bytes] = {}
         self.turns: list[list[Step]] = [list(turn) for turn in turns]
         self.rest: list[Step] = []
         self.records: list[HistoryEntry] = []
@@ -582,6 +585,14 @@ class FakeConversation:
 
     async def unpin(self, ref: str) -> None:
         await self.pin(ref, pinned=False)
+
+    async def offloads(self) -> list[Kept]:
+        return list(self.kept)
+
+    async def offload_content(self, offload_id: str) -> bytes:
+        if offload_id not in self.contents:
+            raise SessionError("blob.missing", sha256="0" * 64)
+        return self.contents[offload_id]
 
     async def offload_now(self, ref: str) -> CompactionRecord:
         self.calls.append(f"offload {ref}")

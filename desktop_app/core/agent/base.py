@@ -22,6 +22,7 @@ from desktop_app.core.state import AgentState, Mode, PermissionContext
 from desktop_app.core.tools.background import Command
 
 from .detail import CompactionDetail
+from .kept import Kept
 from .policy import Policy
 from .request_shapes import Answered, Request
 
@@ -264,6 +265,15 @@ class Conversation(Protocol):
     async def whole_result(self, ref: str) -> str:
         """A message, or a tool result as it was before it was shortened or left. ContextError
         ``context.not_live``."""
+        ...
+
+    async def offloads(self) -> list[Kept]:
+        """What left the context, newest first, whichever store keeps it."""
+        ...
+
+    async def offload_content(self, offload_id: str) -> bytes:
+        """What one of them holds. SessionError ``offload.unknown``, ``blob.missing``,
+        ``blob.corrupt``."""
         ...
 
     async def offload_now(self, ref: str) -> CompactionRecord:

@@ -6,6 +6,7 @@ What happens by itself is ``room``.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 from desktop_app.core import events as ev
@@ -17,6 +18,7 @@ from desktop_app.core.sessions.base import NewRecord, SessionKey
 from .detail import CompactionDetail, detail
 from .driving import Driving
 from .finding import find
+from .kept import Kept, content_of, kept_in
 
 
 class Compacting(Driving):
@@ -99,6 +101,15 @@ class Compacting(Driving):
         return await self._setting.fork(entry.seq)
 
     # -- one thing ---------------------------------------------------------------------------
+
+    async def offloads(self) -> list[Kept]:
+        error = self.outbox.error
+        why = (error.code, dict(error.params)) if error is not None else None
+        found = await kept_in(self.log.journal)
+        return [kept if kept.place else replace(kept, why=why) for kept in found]
+
+    async def offload_content(self, offload_id: str) -> bytes:
+        return await content_of(self.log.journal, offload_id)
 
     async def offload_now(self, ref: str) -> CompactionRecord:
         self._check_free()

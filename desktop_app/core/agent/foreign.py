@@ -27,6 +27,7 @@ from desktop_app.core.workspaces.history import History as Folded
 
 from .base import Activity, Attachment, Decision, History, HistoryEntry, Pending
 from .detail import CompactionDetail
+from .kept import Kept
 from .policy import Policy
 from .request_shapes import Answered, Request
 
@@ -244,6 +245,12 @@ class ForeignConversation:
 
     async def whole_result(self, ref: str) -> str:
         raise self._refuse()
+
+    async def offloads(self) -> list[Kept]:
+        return []  # what its program offloaded is this history
+
+    async def offload_content(self, offload_id: str) -> bytes:
+        raise SessionError("offload.unknown", id=offload_id)
 
     async def offload_now(self, ref: str) -> CompactionRecord:
         raise self._refuse()

@@ -55,6 +55,11 @@ class Elsewhere:
         self._seconds = seconds
 
     @property
+    def name(self) -> str:
+        """What a person may know it by: the name of its class."""
+        return type(self._offloader).__name__
+
+    @property
     def takes_data(self) -> bool:
         """Whether it has the third method: payloads are inside the messages otherwise."""
         return callable(getattr(self._offloader, "offload_data_block", None))

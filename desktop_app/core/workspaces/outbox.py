@@ -10,8 +10,9 @@ Records::
 
     offload            {id, kind: messages | tool_result | data, session_id, blob, path, count,
                         bytes}; path is relative to the workspace's root
-    offload.delivered  {id, path}; path differs when another file had the name already, and is what
-                       an offloader returned where there is one (``elsewhere``)
+    offload.delivered  {id, path, store?}; path differs when another file had the name already,
+                       and is what an offloader returned where there is one (``elsewhere``), whose
+                       class ``store`` names
 """
 
 from __future__ import annotations
@@ -147,7 +148,7 @@ class Outbox:
         return self._visible("messages", self._workspace.context_file(session_id))
 
     def _visible(self, kind: Kind, path: str) -> str:
-        away = self._data_elsewhere if kind == "data" else self._elsewhere is not None
+        away = self._away(kind) is not None
         return Elsewhere.visible(path) if away else self._workspace.visible(path)
 
     def _generation(self) -> Generation:
@@ -250,19 +251,23 @@ class Outbox:
                     self._on_change()
                     return False
                 # The draft of a streaming answer is not ours to clear.
-                done = NewRecord(
-                    "offload.delivered", {"id": entry.id, "path": path}, ignorable=True
-                )
+                body = {"id": entry.id, "path": path}
+                if (away := self._away(entry.parcel.kind)) is not None:
+                    body["store"] = away.name
+                done = NewRecord("offload.delivered", body, ignorable=True)
                 await self._journal.append([done], draft=None)
                 self._arrived(self._queue.pop(entry.id, None), path)
                 self.error = None
                 self._on_change()
             return True
 
+    def _away(self, kind: Kind) -> Elsewhere | None:
+        """The store that takes this kind in the workspace's place."""
+        return self._elsewhere if kind != "data" or self._data_elsewhere else None
+
     async def _bring(self, parcel: Parcel, data: bytes) -> str:
-        away = self._data_elsewhere if parcel.kind == "data" else True
-        if self._elsewhere is not None and away:
-            return await self._elsewhere.deliver(parcel, data, self._moved)
+        if (away := self._away(parcel.kind)) is not None:
+            return await away.deliver(parcel, data, self._moved)
         return await self._workspace.deliver(parcel.kind, parcel.path, data)
 
     def _give_up(self, entry: _Entry, error: SlipwayError) -> None:

@@ -32,7 +32,6 @@ from .permissions_work import PermissionsWork
 from .question import QuestionCard
 from .requests import RequestCard
 from .sources import ChatSources
-from .tool_words import title as tool_title
 from .view_model import ChatViewModel
 
 
@@ -314,7 +313,7 @@ class ChatPage(Live, QWidget):
         elif action == "trust_certificate" and isinstance(item, NoticeItem):
             self.trustWanted.emit(item.code, item.params)
         elif action == "open_offload" and isinstance(item, ToolItem):
-            self.work.show_offload(item.offloaded, tool_title(item.name))
+            self.work.offloads.look(item.offloaded)
 
     def _take_back(self, text: str, attachments: tuple[object, ...]) -> None:
         if self.composer.is_empty:

@@ -1,4 +1,4 @@
-"""What the page does that takes time or asks first: examples, export, links, offloaded results."""
+"""What the page does that takes time or asks first: examples, export, links; ``offloads``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from desktop_app.ui.i18n import tr
 
 from .export import export_text, file_name
 from .foreign import visible
-from .offload_dialog import PAGE_BYTES, OffloadDialog
+from .page_offloads import PageOffloads
 from .sources import example_prompts
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ class PageWork:
     def __init__(self, page: ChatPage) -> None:
         self._page = page
         self.tasks = Tasks(self._failed)
+        self.offloads = PageOffloads(page, self.tasks)
 
     def _failed(self, name: str, error: BaseException) -> None:
         log.error("chat page task %s failed", name, exc_info=error)
@@ -144,24 +145,3 @@ class PageWork:
             self._page.failed(error.code, error.params)
         else:
             self._page.notified.emit("success", tr("Exported"), path)
-
-    # -- offloads ---------------------------------------------------------------------------
-
-    def show_offload(self, path: str, _tool: str) -> None:
-        """Look into a whole result."""
-        if self._page.sources.backend is not None:
-            self.tasks.replace(self._show_offload(self._page.sources.backend, path), name="whole")
-
-    async def _show_offload(self, backend: Backend, path: str) -> None:
-        full = path if path.startswith("/") else f"{backend.cwd.rstrip('/')}/{path}"
-        dialog = OffloadDialog(self._page, path, full, backend, local=self._page.sources.local)
-
-        def turn(by: int) -> None:
-            page = max(0, dialog.offset + by * PAGE_BYTES)
-            self.tasks.replace(dialog.load(page), name="page")
-
-        dialog.back.clicked.connect(lambda: turn(-1))
-        dialog.more.clicked.connect(lambda: turn(1))
-        self.tasks.replace(dialog.load(), name="page")
-        await show(dialog)
-        self.tasks.cancel("page")

@@ -131,6 +131,12 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         mark("What left stays in the session's files, where you and the agent can read it."),
         "",
     ),
+    "offload.unknown": (
+        mark("This session offloaded nothing of that name"),
+        mark("It may belong to another session, or to a part of it that was left behind."),
+        mark("Open the list of offloads again."),
+        "",
+    ),
     "offload.refused": (
         mark("What left the context is not where you keep it yet"),
         mark("Your offloader answered: {kind} ({detail})"),

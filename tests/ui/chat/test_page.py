@@ -373,7 +373,7 @@ def test_an_offloaded_result_is_shown_page_by_page(
     backend = LocalBackend(str(tmp_path))
     run(backend.start())
     show(FakeConversation(), backend=backend)
-    page.work.show_offload("out.txt", "Shell")
+    page.work.offloads.look("out.txt")
     qtbot.waitUntil(lambda: isinstance(dialog_of(page), OffloadDialog))
     dialog = dialog_of(page)
     assert isinstance(dialog, OffloadDialog)

@@ -167,14 +167,15 @@ class DetailDialog(Dialog):
 
 def before_parts(detail: CompactionDetail) -> list[tuple[str, str, str]]:
     """What left or was replaced: heading, text, ref, in the order of the conversation."""
-    parts = [part for msg in detail.left for part in _parts(msg)]
+    parts = [part for msg in detail.left for part in parts_of(msg)]
     for masked in detail.masked:
         name = tool_words.title(masked.label) if masked.former else tr("Image")
         parts.append((f"{name} · {tr('Masked')}", masked.former or masked.label, masked.ref))
     return parts
 
 
-def _parts(msg: Msg) -> list[tuple[str, str, str]]:
+def parts_of(msg: Msg) -> list[tuple[str, str, str]]:
+    """A message as somebody reads it: heading, text and ref of each block with words."""
     who = tr("You") if msg.role == "user" else tr("Assistant")
     made: list[tuple[str, str, str]] = []
     for block in msg.content:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QListView, QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QListView, QTextBrowser, QVBoxLayout, QWidget
 
 from desktop_app.core.context.types import CompactionRecord
 from desktop_app.core.ids import now_us
@@ -59,9 +59,11 @@ def entry_words(record: CompactionRecord) -> tuple[str, str, str]:
 
 
 class CompactionsPanel(Live, QWidget):
-    """Newest first; the chosen one's summary below. ``viewRequested(id)``: look at it closely."""
+    """Newest first; the chosen one's summary below. ``viewRequested(id)``: look at it closely;
+    ``offloadsRequested``: list what left the context, with where it is kept."""
 
     viewRequested = Signal(str)
+    offloadsRequested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -120,6 +122,13 @@ class CompactionsPanel(Live, QWidget):
         column.addWidget(self.view)
         column.addWidget(self._box, 1)
         column.addWidget(self._empty, 1)
+        self.offloads = Button(lambda: tr("Offloads of this session…"), small=True, glyph="archive")
+        self.offloads.clicked.connect(self.offloadsRequested)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(px(14), 0, px(14), px(14))
+        foot.addWidget(self.offloads)
+        foot.addStretch(1)
+        column.addLayout(foot)
         self.bind(None)
 
     def _make_ways(self) -> dict[str, Button]:

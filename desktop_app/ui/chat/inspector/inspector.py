@@ -31,6 +31,7 @@ class Inspector(Live, QWidget):
     mentionRequested = Signal(str)
     closeRequested = Signal()
     compactionRequested = Signal(str)  # look at this one of the log
+    offloadsRequested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -63,6 +64,7 @@ class Inspector(Live, QWidget):
         self.context.tabRequested.connect(self.show_tab)
         self.context.xray.acts.toolsChanged.connect(lambda: self._stale.add("tools"))
         self.compactions.viewRequested.connect(self.compactionRequested)
+        self.compactions.offloadsRequested.connect(self.offloadsRequested)
         self.files.mentionRequested.connect(self.mentionRequested)
         follow(self, setMinimumWidth="inspector-min", setMaximumWidth="inspector-max")
         self.tabs.set_tabs(
