@@ -164,8 +164,11 @@ def _compact(data: bytes, window: int) -> _Took:
     state, account = _state(data), _account(window)
     builder, envelope = PromptBuilder(), Envelope(system="x")
     before = account.breakdown(builder.build(envelope, state))  # as it was shown
+    grows = state.model_copy(update={"context": list[Msg]()})
     started = time.process_time()
-    account.parts.of(state.context)
+    for msg in state.context:
+        grows.context.append(msg)
+        account.advance(grows)
     read = time.process_time() - started
     compactor = Compactor(None, account, envelope, mask_first=False)
     started = time.process_time()

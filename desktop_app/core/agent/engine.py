@@ -147,7 +147,7 @@ class ContextEngine:
         self.sent_total, self._sent_upper = account.gauge(prompt)
         if self._sent_upper >= account.limits.mark(account.limits.alert):
             # A draft has read the past in its thread: what comes now is kept up with.
-            account.parts.advance(self.log.now.state.context)
+            account.advance(self.log.now.state)
         if self._sent_upper > account.limits.usable:
             check_fits(account.breakdown(prompt))
         effort = effort_of(self.log.now.effort)

@@ -22,13 +22,15 @@ from operator import attrgetter, is_
 
 from desktop_app.core.ids import now_us
 from desktop_app.core.messages import Usage
+from desktop_app.core.state import AgentState
 
-from .build import Envelope, Prompt
+from .build import Envelope, Prompt, compaction_part
 from .counted import Counted, digest
 from .figures import HISTORY, CallCount, Forecast, drift_of, forecast_of
 from .parts import Parts
 from .pricing import Piece, Pricer
 from .ratios import Ratios
+from .running import KEPT, Running
 from .shares import MAX_ITEMS, Sums, share
 from .tokens import EXACT_SPREAD, ClassCounter, Counter
 from .types import Breakdown, Category, Item, Limits
@@ -114,6 +116,7 @@ class Accounting:
         self._named: tuple[Envelope, str] | None = None  # the envelope whose digest is known
         self.pricer = Pricer(counter, model)
         self.parts = Parts(self.pricer)
+        self.running = Running(self.parts, self.pricer.texts)
         self.calls: deque[CallCount] = deque(maxlen=HISTORY) if calls is None else calls
         self._anchor: _Anchor | None = None
         self._growths: dict[str, float] = {}  # finished turn -> raw tokens that it brought
@@ -134,6 +137,13 @@ class Accounting:
         other.calls = self.calls.copy()
         other._start_over(None)
         return other
+
+    def advance(self, state: AgentState) -> None:
+        """Read what has come at the end, a little at a time, so that a compaction has little to do.
+        Asked for with every step."""
+        self.parts.advance(state.context)
+        keep = KEPT * self.limits.usable / self.upper(1.0)
+        self.running.advance(state.context, compaction_part(state), keep)
 
     # Sums over closed messages, kept while the epoch lasts.
 

@@ -24,20 +24,29 @@ class Cut:
     first: int
     request: int | None = None
 
-    def covered(self, found: Sequence[Atom]) -> list[Atom]:
-        return [a for n, a in enumerate(found[: self.first]) if n != self.request]
+    def messages(self, found: Sequence[Atom]) -> set[int]:
+        """Those of which something leaves."""
+        gone = set(range(found[self.first - 1].message + 1)) if self.first else set[int]()
+        if self.request is not None:
+            gone.discard(found[self.request].message)
+        return gone
 
     def kept(self, found: Sequence[Atom]) -> list[Atom]:
         own = [] if self.request is None else [found[self.request]]
         return [*own, *found[self.first :]]
 
 
-def cut_for(found: Sequence[Atom], budget: float) -> Cut:
+def newest_said(found: Sequence[Atom]) -> int | None:
+    """The person's last message."""
+    return next((n for n in range(len(found) - 1, -1, -1) if found[n].person), None)
+
+
+def cut_for(found: Sequence[Atom], budget: float, opened: int | None = None) -> Cut:
     """The newest atoms that fit ``budget`` raw tokens together. The person's last message stays
     while it fits half of it, or is the newest of all; what waits for results stays always. A reply
     with signed thinking is cut before a step that begins with it, where there is one, so that what
-    stays of the loop stays whole."""
-    last = max((n for n, a in enumerate(found) if a.person), default=None)
+    stays of the loop stays whole. ``opened`` is the first that waits, where it is known."""
+    last = newest_said(found)
     left = budget
     if last is not None and (found[last].raw <= budget / 2 or last == len(found) - 1):
         left -= found[last].raw
@@ -47,7 +56,8 @@ def cut_for(found: Sequence[Atom], budget: float) -> Cut:
     while first and (first - 1 == last or found[first - 1].raw <= left):
         first -= 1
         left -= 0 if first == last else found[first].raw
-    opened = next((n for n, a in enumerate(found) if a.open), len(found))
+    if opened is None:
+        opened = next((n for n, a in enumerate(found) if a.open), len(found))
     first = min(opened, _at_thinking(found, first, opened))
     return Cut(first, last if last is not None and last < first else None)
 

@@ -261,7 +261,7 @@ class Compactor:
             usage=usage,
             choices=asked.choices.body(),
             masks=draft.mask_entries(),
-            ledger=ledger.model_dump(),
+            ledger=ledger.body(),
             undo=draft.way_back(),
         )
 

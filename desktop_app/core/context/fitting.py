@@ -76,4 +76,4 @@ def brought_up(record: CompactionRecord, state: AgentState, where: str) -> Compa
     ledger.tasks, ledger.latest, ledger.todo = tasks, latest, lists.todo
     render(ledger, where)
     summary = whole_summary(ledger.pinned, ledger.history)
-    return replace(record, ledger=ledger.model_dump(), summary=summary, pending=len(tasks))
+    return replace(record, ledger=ledger.body(), summary=summary, pending=len(tasks))

@@ -18,7 +18,7 @@ from pydantic import Field, PrivateAttr, model_validator
 from desktop_app.core.messages import WireModel
 
 from .build import slipway
-from .giving import Told, gives_way, newest_that_fit, size_of
+from .giving import LINE, Told, gives_way, newest_that_fit
 from .glimpses import Glimpse, newest_lines, size_of_line
 from .redact import redact
 from .said import Said, fit
@@ -165,10 +165,26 @@ class Ledger(WireModel):
 
     def of(self, kind: ItemKind) -> list[LedgerItem]:
         """Open items of a kind that the person did not leave out."""
-        items = self.items
-        return [
-            i for i in items if i.kind == kind and i.status == "open" and i.id not in self.hidden
+        found = [i for i in self.items if i.kind == kind and i.status == "open"]
+        hidden = set(self.hidden)
+        return [i for i in found if i.id not in hidden] if hidden else found
+
+    def body(self) -> dict[str, Any]:
+        """As ``model_dump``, at a fraction of its cost: what a state has of it."""
+        body = dict(vars(self))
+        for name in _FLAT:
+            body[name] = [_plain(one) for one in body[name]]
+        body["lists"] = [n.model_dump() for n in self.lists]
+        body["items"] = [
+            i.model_dump()
+            if i.__pydantic_extra__ or any(e.__pydantic_extra__ for e in i.evidence)
+            else {**vars(i), "evidence": [{**vars(e)} for e in i.evidence]}
+            for i in self.items
         ]
+        for name in ("skills", "tasks", "todo", "hidden", "later"):
+            body[name] = list(body[name])
+        body["written"] = None if self.written is None else list(self.written)
+        return {**body, "older": dict(self.older), **(self.__pydantic_extra__ or {})}
 
     def said_id(self, place: int) -> str:
         """The id of the item that a message of the person is."""
@@ -227,11 +243,20 @@ class Ledger(WireModel):
 
     def found_size(self, count: Count) -> float:
         """Tokens of what ``fit_found`` looks at."""
-        return sum(size_of(i, count) for i in self.items if gives_way(i))
+        return sum(
+            [count(i.text) + LINE for i in self.items if i.status == "open" and gives_way(i)]
+        )
 
     def noted(self, count: Count) -> float:
         """Tokens of the narratives."""
         return sum(count(n.text) for n in self.notes)
+
+
+_FLAT = ("said", "pins", "files", "failed", "seen", "notes")  # of models without models in them
+
+
+def _plain(one: WireModel) -> dict[str, Any]:
+    return one.model_dump() if one.__pydantic_extra__ else {**vars(one)}
 
 
 def ledger_from(part: dict[str, Any]) -> Ledger:

@@ -92,8 +92,7 @@ def _history(ledger: Ledger, where: str) -> str:
     if todo:
         parts.append("# Still to be done\n" + "\n".join(f"- {t}" for t in todo))
     for kind, title in FOUND:
-        items = ledger.of(kind)
-        lines = [f"- {i.text}" for i in items]
+        lines = [f"- {i.text}" for i in ledger.of(kind)]
         if older := ledger.older.get(kind, 0):
             lines.insert(0, f"- [{older} older ones are in {where}]")
         if lines:

@@ -110,18 +110,29 @@ class Parts:
     def of(self, context: Sequence[Msg], *, keep: bool = True) -> list[Entry]:
         """Of each message of ``context`` in order. O(new parts) and one look at each message.
         ``keep`` False: of a context that is not the session's, nothing is remembered."""
-        known = self._known
-        found: list[Entry] = []
-        for msg in context:
-            entry = known.get(msg.id)
-            if entry is None or not entry.is_of(msg):
-                entry = self._entry(msg, entry)
-                if keep:
-                    known[msg.id] = entry
-            found.append(entry)
-        if keep and len(known) > 2 * len(found) + 64:
-            self._known = {m.id: e for m, e in zip(context, found, strict=True)}
-        return found
+        if keep:
+            found = [self.entry(msg) for msg in context]
+            self.forget(context, found)
+            return found
+        known = ((msg, self._known.get(msg.id)) for msg in context)
+        return [e if e is not None and e.is_of(m) else self._entry(m, e) for m, e in known]
+
+    def entry(self, msg: Msg) -> Entry:
+        """Of one message of the session."""
+        entry = self._known.get(msg.id)
+        if entry is None or not entry.is_of(msg):
+            entry = self._known[msg.id] = self._entry(msg, entry)
+        return entry
+
+    def forget(self, context: Sequence[Msg], entries: Sequence[Entry]) -> None:
+        """Forget what is not in ``context`` once that is most of it."""
+        if len(self._known) > 2 * len(entries) + 64:
+            self._known = {m.id: e for m, e in zip(context, entries, strict=True)}
+
+    def knows(self, msg: Msg) -> bool:
+        """Whether ``msg`` was read as it is."""
+        entry = self._known.get(msg.id)
+        return entry is not None and entry.is_of(msg)
 
     def advance(self, context: Sequence[Msg]) -> None:
         """Read what has come at the end of ``context``, a little at a time: it is asked for with

@@ -10,7 +10,7 @@ from desktop_app.core.messages import Msg
 from desktop_app.core.state import AgentState
 
 from .accounting import Accounting
-from .atoms import Atom, Cut, atoms, cut_for
+from .atoms import Atom, Cut, cut_for, newest_said
 from .build import (
     Envelope,
     Prompt,
@@ -25,14 +25,14 @@ from .chosen import Chosen
 from .draft import Draft
 from .foresight import TITLES, Foresight
 from .intake import absorb
-from .ledger import FILES, Ledger, Room, ledger_from
+from .ledger import FILES, Ledger, Room
 from .ledger_text import render
 from .levels import LEVELS, Way, gone_at
 from .masking import Mask, old_masks, squeeze
 from .offloading import offload
-from .parts import Entry
 from .past import Past
 from .pins import settle
+from .running import KEPT, Standing
 from .tokens import FRAME
 from .types import Breakdown, Choices, Trigger
 from .weighing import foreseen, weighed
@@ -67,7 +67,7 @@ class Planner:
         self._where = where
         self._choices = choices or Choices()
         self._past: Past | None = None
-        self._entries: list[Entry] = []
+        self._standing = Standing.of((), [])
 
     def _raw(self, tokens: float) -> float:
         """Raw tokens whose upper bound is ``tokens``."""
@@ -84,13 +84,13 @@ class Planner:
         ``compaction.cannot_fit`` when what may not leave is over W: both before a model is asked.
         """
         pricer = self.account.pricer
-        entries = self._entries = self.account.parts.of(state.context)
-        weight = weighed(self.account, self._envelope, state, entries)
-        before = self._before or foreseen(self.account, self._envelope, state, entries)
-        found = atoms(entries)
+        here = self._standing = self.account.running.standing(state.context)
+        weight = weighed(self.account, self._envelope, state, here)
+        before = self._before or foreseen(self.account, self._envelope, state, here.entries)
+        found = here.atoms
         chosen = Chosen.of(self._choices, state.context, found)
         fixed = sum(p.raw for p in pricer.envelope(self._envelope))
-        talk = sum(a.raw for a in found)
+        talk = here.raw[-1]
         target = self._raw(self.account.limits.mark(self.account.limits.target))
         if self.account.upper(fixed) > self.account.limits.usable:
             raise cannot_fit(before, int(self.account.upper(fixed)))
@@ -124,16 +124,16 @@ class Planner:
 
     def items(self, state: AgentState, masks: list[Mask]) -> Draft:
         """These results or images alone out of the prompt, all else as it is."""
-        entries = self._entries = self.account.parts.of(state.context)
-        weight = weighed(self.account, self._envelope, state, entries)
-        before = self._before or foreseen(self.account, self._envelope, state, entries)
-        found = atoms(entries)
+        here = self._standing = self.account.running.standing(state.context)
+        weight = weighed(self.account, self._envelope, state, here)
+        before = self._before or foreseen(self.account, self._envelope, state, here.entries)
+        found = here.atoms
         draft = Draft(state, before, weight, self._ledger(state), tier=1, masks=masks)
         nothing = Chosen.of(Choices(), state.context, found)
         return offload(self._placed(draft, found, Cut(0), None, nothing))
 
     def _head(self, state: AgentState) -> float:
-        return self.account.pricer.texts.count(summary_text(state))
+        return self.account.pricer.texts.count_lines(summary_text(state))
 
     def _tier2(
         self,
@@ -147,8 +147,10 @@ class Planner:
         """The newest steps are kept down to a floor, then the ledger gives way level by level, then
         the newest steps too. What is smallest is returned, with its raw tokens, when nothing
         reaches the target."""
-        found = atoms(self._entries)
-        self._past = Past(begun.state.context, self._entries, begun.ledger)
+        here, running = self._standing, self.account.running
+        found, part = here.atoms, compaction_part(begun.state)
+        read = running.read(here.context, part, self._share(KEPT))
+        self._past = Past(here, begun.ledger, read)
         way = Way(
             keep,
             self._share(KEEP_LEAST),
@@ -157,7 +159,7 @@ class Planner:
             target,
         )
         texts = self.account.pricer.texts
-        foresight = Foresight.of(self._entries, found, begun.ledger, texts)
+        foresight = Foresight.of(here, begun.ledger, texts)
         free, room = target - fixed - notes, self.room(0, way.most)
         way.keep = foresight.keep(keep, way.least, free, room)
         best: tuple[float, Draft] | None = None  # what fits, else the smallest
@@ -190,10 +192,10 @@ class Planner:
     ) -> tuple[Draft, float, float]:
         """A draft with this room, and the raw tokens of what stays live and of its ledger."""
         atoms_now, masks = self._squeezed(begun.state, found, max(way.keep, self._raw(400)))
-        cut = cut_for(atoms_now, max(0.0, way.keep))
+        cut = cut_for(atoms_now, max(0.0, way.keep), self._standing.opened)
         draft = replace(begun, ledger=begun.ledger.fork(), masks=masks, level=way.level)
         self._placed(draft, atoms_now, cut, self.room(way.level, way.most), chosen)
-        return draft, self._kept(draft, found), self._rendered(draft.ledger)
+        return draft, self._kept(draft), self._rendered(draft.ledger)
 
     def _settled(
         self,
@@ -212,13 +214,14 @@ class Planner:
             return self._placed(only, found, Cut(0), None, chosen), total
         return draft, total
 
-    def _kept(self, draft: Draft, found: Sequence[Atom]) -> float:
+    def _kept(self, draft: Draft) -> float:
         """Raw tokens of what stays live."""
-        gone = draft.gone
-        stays = [
-            a for a in found if a.message not in gone and a.start >= draft.gone_from(a.message)
-        ]
-        return sum(a.raw for a in stays) - sum(m.freed for m in draft.masks)
+        here, gone = self._standing, draft.gone
+        kept = sum([e.raw for n, e in enumerate(here.entries) if n not in gone])
+        if (front := draft.front) is not None and front not in gone:
+            parts = here.entries[front].parts
+            kept -= sum(p.raw for p in parts if p.start < draft.front_blocks)
+        return kept - sum(m.freed for m in draft.masks)
 
     def _squeezed(
         self, state: AgentState, found: list[Atom], keep: float
@@ -232,7 +235,7 @@ class Planner:
         return [*found[:-1], newest._replace(raw=newest.raw - freed)], masks
 
     def _ledger(self, state: AgentState) -> Ledger:
-        ledger = ledger_from(compaction_part(state))
+        ledger = self.account.running.ledger(compaction_part(state))
         summary = summary_text(state)
         if summary and summary != whole_summary(ledger.pinned, ledger.history):
             ledger.foreign = summary
@@ -276,7 +279,7 @@ class Planner:
         elif context and context[-1].role == "assistant":
             # All of a reply that may go on: its message stays, empty, for what comes.
             draft.front, draft.front_blocks = len(context) - 1, len(context[-1].content)
-        gone = {a.message for a in cut.covered(found)} - {draft.front}
+        gone = cut.messages(found) - {draft.front}
         if draft.front in chosen.stay:
             draft.front, draft.front_blocks = None, 0
         draft.places = sorted((gone - chosen.stay) | (chosen.leave - {draft.front}))
@@ -307,7 +310,7 @@ class Planner:
         self, draft: Draft, found: Sequence[Atom], cut: Cut, room: Room, chosen: Chosen
     ) -> None:
         """The ledger of what leaves."""
-        context, entries = draft.state.context, self._entries
+        context, entries = draft.state.context, self._standing.entries
         count = self.account.pricer.texts
         if self._choices.drop or self._past is None:
             settle(draft.ledger)
@@ -321,11 +324,10 @@ class Planner:
         gone = draft.gone
         ledger.open_lists(
             change
-            for n, (msg, entry) in enumerate(zip(context, entries, strict=True))
-            if n not in gone
-            for part in entry.parts
+            for n in [n for n in range(len(context)) if n not in gone]
+            for part in entries[n].parts
             if part.step is not None and part.start >= draft.gone_from(n)
-            for change in part.step.changes(msg.id)
+            for change in part.step.changes(context[n].id)
         )
         _name_latest(ledger, context, found, cut)
         had = sum(ledger.older.values())
@@ -375,7 +377,7 @@ def cannot_fit(before: Breakdown, needed: int) -> ContextError:
 def _name_latest(ledger: Ledger, context: Sequence[Msg], found: Sequence[Atom], cut: Cut) -> None:
     """Note the person's newest message when it leaves; one that left before stays noted until the
     person says something new."""
-    last = max((n for n, a in enumerate(found) if a.person), default=None)
+    last = newest_said(found)
     if last is None:
         return
     leaves = last < cut.first and last != cut.request

@@ -58,9 +58,8 @@ class Said(WireModel):
 def fit(said: Sequence[Said], budget: float, count: Count, where: str) -> tuple[list[Said], int]:
     """``said`` within ``budget`` tokens, in order, and how many messages are left out wholly. The
     first (the task) and the last are whole while they fit half of it each."""
-    if sum(count(s.text) for s in said) <= budget and not any(
-        _pasted(s, count) for s in said[1:-1]
-    ):
+    whole = sum([count(s.text) for s in said])
+    if whole <= budget and not any(_pasted(s, count) for s in said[1:-1]):
         return list(said), 0
     kept: dict[int, Said] = {}
     left = budget
@@ -78,7 +77,7 @@ def fit(said: Sequence[Said], budget: float, count: Count, where: str) -> tuple[
 
 
 def _pasted(one: Said, count: Count) -> bool:
-    return one.whole and not one.edited and len(one.text) > PASTED and count(one.text) > PASTED
+    return len(one.text) > PASTED and one.whole and not one.edited and count(one.text) > PASTED
 
 
 def _ends(one: Said, budget: float, count: Count, where: str) -> Said:
@@ -101,7 +100,9 @@ class _Pieces(NamedTuple):
     worth: tuple[float, ...]  # exact words, rules, wishes
     flags: tuple[int, ...]
     sizes: tuple[float, ...]  # tokens, with what sets them apart
-    telling: tuple[int, ...]
+    telling: tuple[tuple[int, ...], ...]  # places, each alone
+    told: tuple[tuple[float, float], ...]  # of these: worth, and what it is divided by
+    told_sizes: tuple[float, ...]
     plain: tuple[int, ...]
     plain_size: float
     special: bool  # some piece has a flag that depends on others, or is left out by its flag
@@ -121,16 +122,18 @@ def _cut(texts: tuple[str, ...], text: str, sizes: tuple[float, ...]) -> _Pieces
         flag = NOTHING if _NOTHING.fullmatch(one.strip()) else 0
         flag |= BACK if back and takes_back(one) else 0
         flags.append(flag | (NAMED if named else 0))
-    shapes = tuple(plain(one).casefold() for one in texts)
-    telling = tuple(n for n, w in enumerate(worth) if w > 0)
-    rest = tuple(n for n, w in enumerate(worth) if not w > 0)
+    shapes = tuple([plain(one).casefold() for one in texts])
+    telling = [n for n, w in enumerate(worth) if w > 0]
+    rest = tuple([n for n, w in enumerate(worth) if not w > 0])
     return _Pieces(
         texts,
         shapes,
         tuple(worth),
         tuple(flags),
         sizes,
-        telling,
+        tuple([(n,) for n in telling]),
+        tuple([(worth[n], 1 + sizes[n] / 200) for n in telling]),
+        tuple([sizes[n] for n in telling]),
         rest,
         sum(sizes[n] for n in rest),
         any(f & (NOTHING | BACK) for f in flags) or len(set(shapes)) < len(shapes),
@@ -147,7 +150,8 @@ def pieces_of(one: Said, count: Count, where: str) -> _Pieces:
     """The pieces of a message, read once for a counter that remembers."""
     if not isinstance(count, CountCache) or _pasted(one, count):
         return _pieces(one, count, where)
-    key = (one.text, one.edited, one.whole)
+    text = one.text  # by itself for most: no key need be made to look it up
+    key = text if one.whole and not one.edited else (text, one.edited, one.whole)
     known = count.memo.get(key)
     if not isinstance(known, _Pieces):
         known = count.memo[key] = _pieces(one, count, where)
@@ -191,27 +195,43 @@ def _chosen(
     pieces = {n: pieces_of(s, count, where) for n, s in enumerate(said) if n not in without}
     choice = _weighed(pieces, len(said))
     # Of the same score the newest message first, its pieces in their order.
-    left, sizes = budget, choice.sizes
+    left, sizes, places, owns = budget, choice.sizes, choice.places, choice.own
+    least = min([min(p.sizes, default=0.0) for p in pieces.values()], default=0.0)
     taken: dict[int, list[int]] = {}
     for number in sorted(range(len(sizes)), key=choice.scores.__getitem__):
-        place, own, size = choice.places[number], choice.own[number], sizes[number]
+        if left < least:
+            break
+        place, own, size = places[number], owns[number], sizes[number]
         if size <= left:
-            taken.setdefault(place, []).extend(own)
+            if (mine := taken.get(place)) is None:
+                taken[place] = [*own]
+            else:
+                mine += own
             left -= size
         elif len(own) > 1 and left > LEAST:
             for n in own:
                 if (size := pieces[place].sizes[n]) <= left:
                     taken.setdefault(place, []).append(n)
                     left -= size
-    return {place: _made(said[place], pieces[place], own) for place, own in taken.items()}
+    return {p: _made(said[p], pieces[p], own, count) for p, own in taken.items()}
 
 
-def _made(one: Said, pieces: _Pieces, own: list[int]) -> Said:
+def _made(one: Said, pieces: _Pieces, own: list[int], count: Count) -> Said:
     """A message of these of its pieces."""
     own.sort()
     if len(own) == len(pieces.texts) and (pieces.sound or not one.whole):
         return one
-    text = _joined([pieces.texts[n] for n in own], own)
+    texts, text, gaps = [pieces.texts[n] for n in own], "", 0
+    before = -1
+    for piece, at in zip(texts, own, strict=True):
+        if at == before + 1:
+            text += f" {piece}" if before >= 0 else piece
+        else:
+            text, gaps = text + GAP + piece, gaps + 1
+        before = at
+    text = text.strip()
+    if isinstance(count, CountCache):
+        count.keep_joined(text, texts, gaps, own[0] > 0)
     return Said(id=one.id, text=text, whole=False, edited=one.edited)
 
 
@@ -229,11 +249,14 @@ def _weighed(pieces: Mapping[int, _Pieces], messages: int) -> _Choice:
         if own.special or back or (often and not often.keys().isdisjoint(own.shapes)):
             _closely(choice, place, own, often, seen, back, later * place)
             continue
-        for n in own.telling:
-            size = own.sizes[n]
-            choice.add(place, (n,), size, -(own.worth[n] + later * place) / (1 + size / 200))
+        newer = later * place
+        if own.telling:
+            choice.places += [place] * len(own.telling)
+            choice.own += own.telling
+            choice.sizes += own.told_sizes
+            choice.scores += [-(worth + newer) / by for worth, by in own.told]
         if own.plain:
-            choice.add(place, own.plain, own.plain_size, -max(later * place, LOWEST))
+            choice.add(place, own.plain, own.plain_size, -max(newer, LOWEST))
     return choice
 
 
@@ -289,11 +312,3 @@ def _closely(
         rest.reverse()
         size = sum(own.sizes[n] for n in rest)
         choice.add(place, tuple(rest), size, -max(later, LOWEST))
-
-
-def _joined(texts: Sequence[str], places: Sequence[int]) -> str:
-    text, before = "", -1
-    for piece, at in zip(texts, places, strict=True):
-        text += "" if before < 0 and at == 0 else GAP if at != before + 1 else " "
-        text, before = text + piece, at
-    return text.strip()

@@ -7,13 +7,14 @@ import asyncio
 import hashlib
 import os
 import threading
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 from desktop_app.core import resources
 from desktop_app.core.models.base import ModelInfo
 
-from .classes import PRICES, estimate, family
+from .classes import OTHER, PRICES, estimate, family
 
 if TYPE_CHECKING:
     import tiktoken
@@ -50,6 +51,17 @@ class ClassCounter:
 
     def count(self, text: str) -> float:
         return estimate(text, self._prices)
+
+    def joined(
+        self, counts: Sequence[float], pieces: Sequence[str], gaps: int, behind: bool
+    ) -> float | None:
+        """See ``CountCache.keep_joined``; None where the whole has to be counted."""
+        if not all(map(str.isascii, pieces)):
+            return None
+        prices, later = self._prices, pieces if behind else pieces[1:]
+        spaced = len([p for p in later if p[:1].isdigit()])  # a space before a digit counts
+        gap = OTHER + 2 * prices.mark + prices.marks
+        return sum(counts) + gaps * gap + spaced * prices.gap
 
 
 RANKS = {
@@ -194,6 +206,18 @@ class CountCache:
             self._held = 0
         self._known[text] = value
         self._held += len(text) + ENTRY
+
+    def keep_joined(self, text: str, pieces: Sequence[str], gaps: int, behind: bool) -> None:
+        """Remember a line that is put together of counted ``pieces``, each without white space
+        around it, between them a space or, ``gaps`` times, " […] " (``behind``: one stands before
+        the first). Where classes count, that is what they and the gaps count together."""
+        counter = self.counter
+        if text in self._known or not isinstance(counter, ClassCounter):
+            return
+        if (
+            joined := counter.joined(list(map(self.count, pieces)), pieces, gaps, behind)
+        ) is not None:
+            self.keep(text, joined)
 
     def count_lines(self, text: str) -> float:
         """A text that is put together of others, as a ledger is: line by line, since most lines

@@ -12,26 +12,24 @@ from .build import Envelope, compaction_part, from_iteration, head_messages, tai
 from .iterations import iterations
 from .parts import Entry
 from .pricing import Piece
+from .running import Standing
 from .types import Breakdown
 
 
 def weighed(
-    account: Accounting, envelope: Envelope, state: AgentState, entries: Sequence[Entry]
+    account: Accounting, envelope: Envelope, state: AgentState, standing: Standing
 ) -> tuple[int, int]:
     """Total and upper estimate of ``foreseen``, without who uses it."""
     part = compaction_part(state)
     cut = part.get("cut")
-    raw = images = 0.0
-    for msg, entry in zip(state.context, entries, strict=True):
-        if entry.loop and msg.id == cut and not entry.parts[0].thinks:
-            raw += sum(p.raw for p in _stripped(account, msg))
-        else:
-            raw += entry.raw
-        images += entry.images
-    shown = any(e.tasks for e in entries)
-    ends = [*head_messages(state, part), *tail_messages(state, part, shown)]
+    raw = standing.weights[-1]
+    for place in standing.loops if cut is not None else ():
+        msg, entry = state.context[place], standing.entries[place]
+        if msg.id == cut and not entry.parts[0].thinks:
+            raw += sum(p.raw for p in _stripped(account, msg)) - entry.raw
+    ends = [*head_messages(state, part), *tail_messages(state, part, bool(standing.tasks))]
     raw += sum(p.raw for p in _priced(account, ends))
-    return account.foresee_sum(envelope, raw, images)
+    return account.foresee_sum(envelope, raw, standing.images[-1])
 
 
 def foreseen(

@@ -11,6 +11,7 @@ from desktop_app.core.context.ledger import Ledger
 from desktop_app.core.context.parts import Parts
 from desktop_app.core.context.past import Past
 from desktop_app.core.context.pricing import Pricer
+from desktop_app.core.context.running import Standing
 from desktop_app.core.context.tokens import ClassCounter
 from desktop_app.core.messages import Msg, TextBlock, ToolCallBlock, ToolResultBlock
 
@@ -61,7 +62,7 @@ def test_ledgers_of_many_cuts_are_those_read_afresh_and_share_nothing_that_chang
         rng = random.Random(seed)
         context = _session(rng)
         entries = Parts(Pricer(ClassCounter())).of(context)
-        past, made = Past(context, entries, Ledger()), list[tuple[Ledger, str]]()
+        past, made = Past(Standing.of(context, entries), Ledger()), list[tuple[Ledger, str]]()
         for cut in [*sorted(rng.choices(range(2, len(context)), k=6)), 1, len(context) // 2]:
             front = cut if context[cut].role == "assistant" else None
             blocks = 3 if front is not None else 0
