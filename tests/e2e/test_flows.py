@@ -73,8 +73,8 @@ def test_keys_of_the_approval_card(driver: Driver, folder: Path) -> None:
     driver.key(Qt.Key.Key_E)
     card = driver.window.chat.approval
     assert card.editor.isVisible()
-    assert card.editor.toPlainText() == "echo one > edited.txt"
-    card.editor.setPlainText("echo two > edited.txt")
+    assert card.editor.fields[0].toPlainText() == "echo one > edited.txt"
+    card.editor.fields[0].setPlainText("echo two > edited.txt")
     QTest.mouseClick(card.run, Qt.MouseButton.LeftButton)
     driver.until_idle()
     assert (folder / "edited.txt").read_text() == "two\n"

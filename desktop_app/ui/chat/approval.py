@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import html
-import json
 from typing import Any
 
 from PySide6.QtCore import QElapsedTimer, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPaintEvent
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
     QHBoxLayout,
-    QPlainTextEdit,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
@@ -30,6 +28,7 @@ from desktop_app.ui.widgets.labels import Label
 
 from . import tool_words
 from .approval_words import Facts, facts
+from .arguments import ArgumentsEditor, written
 from .foreign import ForeignBox, ForeignText
 
 _HEAD = 34
@@ -49,7 +48,7 @@ def text_of(approval: Approval) -> tuple[str, bool]:
         return command, False
     if isinstance(content := approval.arguments.get("content"), str):
         return content, False
-    return json.dumps(approval.arguments, ensure_ascii=False, indent=2), False
+    return written(approval.arguments), False
 
 
 def _rich(shown: Facts) -> str:
@@ -113,10 +112,8 @@ class ApprovalCard(Live, QFrame):
 
         self.text = ForeignText(lambda: tr("What would be done"))
         self._box = ForeignBox(self.text)
-        self.editor = QPlainTextEdit()
-        self.editor.setTabChangesFocus(True)
-        self.editor.setFont(theme().font("mono"))
-        follow(self.editor, setFixedHeight=120)
+        self.editor = ArgumentsEditor()
+        self.editor.done.connect(self._run_edited)
         self._error = Label("", role="small", tone="danger", wrap=True)
 
         column = QVBoxLayout(self)
@@ -159,7 +156,7 @@ class ApprovalCard(Live, QFrame):
         self.always = Button(lambda: tr("Always"), keys="A")
         self.edit = Button(lambda: tr("Edit"), keys="E")
         self.deny = Button(lambda: tr("Deny"), variant="danger", keys="N")
-        self.run = Button(lambda: tr("Allow what I wrote"), variant="primary")
+        self.run = Button(lambda: tr("Allow what I wrote"), variant="primary", keys="Ctrl+Return")
         self.cancel = Button(lambda: tr("Cancel"))
         for button in (self.allow, self.always, self.edit, self.run, self.cancel):
             row.addWidget(button)
@@ -259,6 +256,11 @@ class ApprovalCard(Live, QFrame):
         else."""
         return self._shown.elapsed() >= self._grace
 
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        if not self.editor.isHidden():  # the card stands for the field that is written in
+            self.editor.setFocus(event.reason())
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if self.editor.isVisible() and event.key() == Qt.Key.Key_Escape:
             self._edit_mode(False)
@@ -270,22 +272,17 @@ class ApprovalCard(Live, QFrame):
     def _begin_edit(self) -> None:
         if (approval := self._approval) is None:
             return
-        command = approval.arguments.get("command")
-        if isinstance(command, str):
-            self.editor.setPlainText(command)
-        else:
-            text = json.dumps(approval.arguments, ensure_ascii=False, indent=2)
-            self.editor.setPlainText(text)
-        self.editor.setAccessibleName(tr("Arguments of the call"))
+        self.editor.show_arguments(approval.arguments)
         self._edit_mode(True)
         self.editor.setFocus()
 
     def _edit_mode(self, on: bool) -> None:
-        had_focus = self.editor.hasFocus()
+        had_focus = self.editor.isAncestorOf(self.focusWidget() or self)
         for widget in (self.editor, self.run, self.cancel):
             widget.setVisible(on)
         for widget in (self._box, self.allow, self.always, self.edit):
             widget.setVisible(not on)
+        self.deny.set_keys("" if on else "N")
         self._show_error("")
         if not on and had_focus:
             self.setFocus()
@@ -295,24 +292,12 @@ class ApprovalCard(Live, QFrame):
         self._error.setVisible(bool(words))
 
     def _run_edited(self) -> None:
-        if (approval := self._approval) is None:
-            return
-        text = self.editor.toPlainText()
-        if isinstance(approval.arguments.get("command"), str):
-            if not text.strip():
-                self._show_error(tr("The command is empty"))
-                return
-            self._decide(True, arguments={**approval.arguments, "command": text})
-            return
         try:
-            value: Any = json.loads(text)
+            arguments = self.editor.arguments()
         except ValueError as error:
-            self._show_error(tr("This is not JSON: {why}", why=str(error)))
+            self._show_error(str(error))
             return
-        if not isinstance(value, dict):
-            self._show_error(tr("The arguments must be one JSON object"))
-            return
-        self._decide(True, arguments=value)
+        self._decide(True, arguments=arguments)
 
     # -- look -------------------------------------------------------------------------------
 

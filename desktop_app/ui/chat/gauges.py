@@ -63,7 +63,7 @@ def estimated_words(breakdown: Breakdown) -> str:
     """How much of the figure is measured."""
     rest = breakdown.total - breakdown.measured
     if breakdown.measured <= 0:
-        return tr("Estimated; measured at the first call")
+        return tr("Estimated; measured at the next call")
     if rest > 0:
         return tr("+{n} estimated since the last call", n=figures.tokens(rest))
     return tr("Measured by the provider")

@@ -86,7 +86,7 @@ class OfferBar(Live, QWidget):
             )
         if self._draft == "failed":
             return tr("No proposal came about: {why}", why=describe(*self._why).title)
-        return tr("Compacting keeps the task, constraints and pending items")
+        return tr("Task, constraints and pending items stay.")
 
     def paintEvent(self, event: QPaintEvent) -> None:
         color = theme().color

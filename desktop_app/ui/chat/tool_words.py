@@ -70,6 +70,8 @@ def title(name: str) -> str:
             return tr("Task")
         case "TaskList":
             return tr("Tasks")
+        case "reset_tools":
+            return tr("Tool groups")
         case "":
             return tr("Tool")
         case _:
@@ -137,10 +139,15 @@ def summary(name: str, args: dict[str, Any] | None) -> str:
     key = _MAIN_ARGUMENT.get(name)
     if key is not None and isinstance(args.get(key), str | int):
         return one_line(str(args[key]))
-    for value in args.values():
-        if isinstance(value, str) and value:
-            return one_line(value)
-    return one_line(json.dumps(args, ensure_ascii=False))
+    if name == "reset_tools" and all(isinstance(on, bool) for on in args.values()):
+        on = ", ".join(group for group, on in args.items() if on)
+        return tr("{names} on", names=one_line(on)) if on else tr("all off")
+    return one_line(" · ".join(_said(key, value) for key, value in args.items() if value != ""))
+
+
+def _said(name: str, value: Any) -> str:
+    """One argument of a tool that nothing is known of: a text speaks for itself, a figure not."""
+    return value if isinstance(value, str) else f"{name} {json.dumps(value, ensure_ascii=False)}"
 
 
 def meta(item: ToolItem, key: str) -> Any:

@@ -107,6 +107,13 @@ class Button(Live, Ringed, QPushButton):
         self.retranslate()
         self.updateGeometry()
 
+    def set_keys(self, keys: str) -> None:
+        """Another shortcut is drawn; none where it does not work now."""
+        self._keys = keys
+        self.retranslate()
+        self.updateGeometry()
+        self.update()
+
     @property
     def glyph(self) -> str | None:
         return self._glyph

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLabel, QRadioButton
 from pytestqt.qtbot import QtBot
 
@@ -17,8 +18,10 @@ from desktop_app.ui.chat.approval import ApprovalCard
 from desktop_app.ui.chat.approval_words import facts, reason
 from desktop_app.ui.chat.foreign import visible
 from desktop_app.ui.chat.question import QuestionCard
+from desktop_app.ui.chat.tool_words import summary
 from tests.helpers.conversation import approval
 
+NO_MODIFIER = Qt.KeyboardModifier.NoModifier
 RULE = {"tool_name": "Bash", "rule_content": "git status:*", "behavior": "allow"}
 
 
@@ -128,28 +131,102 @@ def test_arguments_can_be_edited_before_they_run(qtbot: QtBot, card: ApprovalCar
     card.show_approvals([approval("o", "Bash", {"command": "rm a", "timeout": 5})])
     card.show()
     qtbot.keyClick(card, Qt.Key.Key_E)
-    assert card.editor.toPlainText() == "rm a"
-    card.editor.setPlainText("rm -i a")
+    (command,) = card.editor.fields
+    assert command.toPlainText() == "rm a"
+    command.setPlainText(" ")
     card.run.click()
+    assert card._error.text() == "The command is empty"
+    command.setPlainText("rm -i a")
+    qtbot.keyClick(command, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     assert got == [("o", True, False, {"command": "rm -i a", "timeout": 5})]
+
+
+def test_a_text_is_edited_as_a_text(qtbot: QtBot, card: ApprovalCard) -> None:
+    """No person should write \\n for a line end or escape a quote to change one word of a file."""
+    got = decisions(card)
+    content = 'One "two"\r\n\tthree\r\n'
+    args = {"file_path": "a.txt", "content": content, "mode": {"x": [1]}, "old": "a\r\nb\nc"}
+    card.show_approvals([approval("o", "Write", args, preview={})])
+    card.show()
+    card.edit.click()
+    path, text, mode, mixed = card.editor.fields
+    assert text.toPlainText() == 'One "two"\n\tthree\n'
+    assert card.editor.focusProxy() is text
+    text.setPlainText('One "two"\n\tfour\n')
+    mode.setPlainText("{")
+    card.run.click()
+    assert card._error.text().startswith("mode: This is not JSON")
+    mode.setPlainText('{"x": [2]}')
+    card.run.click()
+    assert got == [
+        ("o", True, False, {**args, "content": 'One "two"\r\n\tfour\r\n', "mode": {"x": [2]}})
+    ], "line ends stay as they were, and what nobody touched is the same"
+    assert path.toPlainText() == "a.txt"
+    assert mixed.value() == "a\r\nb\nc"
+
+
+def test_no_key_of_one_letter_answers_while_it_is_edited(qtbot: QtBot, card: ApprovalCard) -> None:
+    got = decisions(card)
+    card.show_approvals([approval("o", "Edit", {"file_path": "a", "old_string": "b"}, preview={})])
+    card.show()
+    assert card.deny.accessibleDescription() == "N"
+    card.edit.click()
+    assert card.deny.accessibleDescription() == "", "the cap is not drawn: the key does nothing"
+    assert not card.handle_key(QKeyEvent(QKeyEvent.Type.KeyPress, Qt.Key.Key_N, NO_MODIFIER, "n"))
+    card.cancel.click()
+    assert card.deny.accessibleDescription() == "N"
+    assert got == []
 
 
 def test_edited_json_must_be_an_object(qtbot: QtBot, card: ApprovalCard) -> None:
     got = decisions(card)
-    card.show_approvals([approval("o", "query", {"sql": "select 1"}, preview={})])
+    card.show_approvals([approval("o", "query", {"n": 1}, preview={})])
     card.show()
     card.edit.click()
+    (whole,) = card.editor.fields
     for text, words in (
         ("{", "This is not JSON"),
         ("[1]", "The arguments must be one JSON object"),
     ):
-        card.editor.setPlainText(text)
+        whole.setPlainText(text)
         card.run.click()
         assert card._error.text().startswith(words)
     assert got == []
-    card.editor.setPlainText('{"sql": "select 2"}')
+    whole.setPlainText('{"n": 2, "more": true}')
     card.run.click()
-    assert got == [("o", True, False, {"sql": "select 2"})]
+    assert got == [("o", True, False, {"n": 2, "more": True})]
+
+
+def test_arguments_are_read_a_line_each(card: ApprovalCard) -> None:
+    args = {"sql": "select 1\npath: /etc", "n": 1, "deep": {"a": None}}
+    card.show_approvals([approval("o", "query", args, preview={})])
+    assert card.text.toPlainText() == (
+        'sql:\n    select 1\n    path: /etc\nn: 1\ndeep: {"a": null}'
+    ), "a line in a text cannot pass for an argument"
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "words"),
+    [
+        ("reset_tools", {"time": True, "files": False, "git": True}, "time, git on"),
+        ("reset_tools", {"time": False}, "all off"),
+        (
+            "mcp__time__convert_time",
+            {"source_timezone": "UTC", "time": "12:00", "target_timezone": "Asia/Tokyo"},
+            "UTC · 12:00 · Asia/Tokyo",
+        ),
+        (
+            "mcp__e__wait",
+            {"duration": 40, "tag": "", "deep": {"a": 1}},
+            'duration 40 · deep {"a": 1}',
+        ),
+        ("mcp__e__echo", {"message": "a\nb"}, "a ⏎ b"),
+    ],
+)
+def test_a_call_is_told_in_a_line_that_people_read(
+    name: str, args: dict[str, Any], words: str
+) -> None:
+    assert summary(name, args) == words
 
 
 def test_the_exact_rule_and_what_it_would_have_allowed() -> None:

@@ -104,7 +104,7 @@ def test_not_now_changes_nothing(stage: Stage, qtbot: QtBot) -> None:
 
 def test_the_bar_tells_of_the_draft(stage: Stage, qtbot: QtBot, run: Any) -> None:
     bar, conversation = stage.page.offer, stage.conversation
-    assert bar.words.text().endswith("Compacting keeps the task, constraints and pending items")
+    assert bar.words.text().endswith("Task, constraints and pending items stay.")
     conversation.tell(ev.DraftStarted())
     qtbot.waitUntil(lambda: "is being prepared" in bar.words.text())
     assert conversation.proposer is not None
@@ -112,7 +112,7 @@ def test_the_bar_tells_of_the_draft(stage: Stage, qtbot: QtBot, run: Any) -> Non
     conversation.tell(ev.DraftReady(conversation.drafted))
     qtbot.waitUntil(lambda: "A proposal is ready: 45." in bar.words.text())
     conversation.tell(ev.DraftDropped("compaction.stale"))
-    qtbot.waitUntil(lambda: "Compacting keeps" in bar.words.text())
+    qtbot.waitUntil(lambda: "pending items stay" in bar.words.text())
     conversation.tell(ev.DraftDropped("compaction.failed", {"reason": "timeout"}))
     qtbot.waitUntil(lambda: "No proposal came about: The compaction failed" in bar.words.text())
     assert "cancel draft" not in conversation.calls

@@ -199,7 +199,7 @@ def test_sentences_about_the_context() -> None:
     assert forecast_basis(measured).startswith("From the last 4 turns, which brought 9.0k")
     assert estimated_words(breakdown()) == "+1.2k estimated since the last call"
     assert estimated_words(breakdown(measured=86_100)) == "Measured by the provider"
-    assert estimated_words(breakdown(measured=0)).startswith("Estimated")
+    assert estimated_words(breakdown(measured=0)) == "Estimated; measured at the next call"
 
 
 def test_what_is_shown_and_what_decides_agree() -> None:
