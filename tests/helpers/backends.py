@@ -10,7 +10,14 @@ from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
 from desktop_app.core.errors import WorkspaceError
-from desktop_app.core.workspaces.backend import Backend, ExecResult, FileInfo, Looked, ProcessEvent
+from desktop_app.core.workspaces.backend import (
+    Backend,
+    ExecResult,
+    FileInfo,
+    Looked,
+    ProcessEvent,
+    Version,
+)
 
 T = TypeVar("T")
 
@@ -99,6 +106,9 @@ class RemoteLikeBackend:
     async def stat_many(self, paths: Sequence[str]) -> list[FileInfo | None]:
         found = await self._do("stat_many", "", self.inner.stat_many(paths))
         return [info and self._coarse(info) for info in found]
+
+    async def versions(self, folder: str, names: Sequence[str]) -> list[Version]:
+        return await self._do("versions", folder, self.inner.versions(folder, names))
 
     async def access(self, path: str) -> tuple[bool, bool]:
         return await self._do("access", path, self.inner.access(path))

@@ -14,7 +14,7 @@ from .parse import is_quick, parse_skill
 from .skill import MAX_BYTES, Skill, SkillSet
 
 if TYPE_CHECKING:
-    from desktop_app.core.workspaces.backend import Backend, FileInfo
+    from desktop_app.core.workspaces.backend import Backend, FileInfo, Version
     from desktop_app.core.workspaces.layout import Generation
 
 FILE = "SKILL.md"
@@ -30,8 +30,11 @@ class _Partition:
     names: list[str] = field(default_factory=list[str])
     links: set[str] = field(default_factory=set[str])
     aliases: dict[str, str] = field(default_factory=dict[str, str])
-    versions: list[str] = field(default_factory=list[str])
-    raw: dict[str, tuple[str, Skill]] = field(default_factory=dict[str, tuple[str, Skill]])
+    files: list[str] = field(default_factory=list[str])  # below the directory
+    versions: list[Version] = field(default_factory=list["Version"])
+    raw: dict[str, tuple[Version, Skill]] = field(
+        default_factory=dict[str, "tuple[Version, Skill]"]
+    )
     skills: tuple[Skill, ...] = ()
 
 
@@ -39,7 +42,7 @@ class SkillLibrary:
     """Reads ``<root>/skills``: flat in generations A and B, a partition for each agent and a
     ``.seed`` for those that have none yet in C. Changes nothing on disk.
 
-    ``cwd`` is what ``Skill.dir`` is relative to. A listing that finds nothing changed costs three
+    ``cwd`` is what ``Skill.dir`` is relative to. A listing that finds nothing changed costs two
     questions to the backend, whatever the number of skills.
     """
 
@@ -53,16 +56,22 @@ class SkillLibrary:
 
     async def partition(self, agent_id: str | None) -> str:
         """The directory an agent's skills are in."""
+        return (await self._partition(agent_id))[0]
+
+    async def _partition(self, agent_id: str | None) -> tuple[str, FileInfo | None]:
+        """The same, and what is there."""
         base = posixpath.join(self._root, "skills")
-        if self._generation != "C":
-            return base
         name = agent_id or "default"
-        if name not in (".", "..") and not any(c in name for c in "/\\\0"):
-            own = posixpath.join(base, name)
-            found = (await self._backend.stat_many([own]))[0]
-            if found is not None and found.kind == "dir":
-                return own
-        return posixpath.join(base, ".seed")
+        if self._generation != "C":
+            path = base
+        else:
+            path = posixpath.join(base, ".seed")
+            if name not in (".", "..") and not any(c in name for c in "/\\\0"):
+                own = posixpath.join(base, name)
+                found = (await self._backend.stat_many([own]))[0]
+                if found is not None and found.kind == "dir":
+                    return own, found
+        return path, (await self._backend.stat_many([path]))[0]
 
     async def list(self, agent_id: str | None = None) -> list[Skill]:
         """All of them by directory name; one that cannot be loaded carries why."""
@@ -71,28 +80,30 @@ class SkillLibrary:
     async def set(self, agent_id: str | None = None) -> SkillSet:
         """The same as a set for the prompt and the Skill tool."""
         async with self._lock:
-            path = await self.partition(agent_id)
-            return SkillSet(await self._load(path), self._backend)
+            path, here = await self._partition(agent_id)
+            return SkillSet(await self._load(path, here), self._backend)
 
-    async def _load(self, path: str) -> tuple[Skill, ...]:
+    async def _load(self, path: str, here: FileInfo | None) -> tuple[Skill, ...]:
         known = self._cache.setdefault(path, _Partition())
-        here = (await self._backend.stat_many([path]))[0]
         if here is None or here.kind != "dir":
             self._cache.pop(path, None)
             return ()
         if here.version != known.version:
             known.names, known.links, indexes = await self._scan(path)
             known.aliases = await self._aliases(path, indexes)
-        files = [posixpath.join(path, name, FILE) for name in known.names]
-        found = await self._backend.stat_many(files)
-        versions = [info.version if info else "" for info in found]
+            known.files = [f"{name}/{FILE}" for name in known.names]
+        # Asked for ahead of what is read: a change that comes between is seen the next time.
+        versions = await self._backend.versions(path, known.files)
         if here.version == known.version and versions == known.versions:
             return known.skills
+        files = [posixpath.join(path, file) for file in known.files]
         fresh = {
             file: known.raw[file][1]
             for file, version in zip(files, versions, strict=True)
             if version and file in known.raw and known.raw[file][0] == version
         }
+        stale = [file for file in files if file not in fresh]
+        found = dict(zip(stale, await self._backend.stat_many(stale), strict=True))
         loaded = await self._read(path, known, files, found, fresh)
         known.raw = dict(zip(files, zip(versions, loaded, strict=True), strict=True))
         known.version, known.versions = here.version, versions
@@ -135,18 +146,18 @@ class SkillLibrary:
         path: str,
         known: _Partition,
         files: list[str],
-        found: list[FileInfo | None],
+        found: dict[str, FileInfo | None],
         fresh: dict[str, Skill],
     ) -> list[Skill]:
         gate = asyncio.Semaphore(READERS)
 
-        async def one(name: str, file: str, info: FileInfo | None) -> Skill:
+        async def one(name: str, file: str) -> Skill:
             if file in fresh:
                 return fresh[file]
             async with gate:
-                return await self._one(path, name, file, info, name in known.links)
+                return await self._one(path, name, file, found[file], name in known.links)
 
-        work = zip(known.names, files, found, strict=True)
+        work = zip(known.names, files, strict=True)
         return await asyncio.gather(*(one(*item) for item in work))
 
     async def _one(

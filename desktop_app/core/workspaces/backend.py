@@ -40,6 +40,9 @@ class FileInfo:
     target: str | None = None  # of a link, resolved and absolute, when it exists
 
 
+Version = str | tuple[int, int, int] | None
+
+
 @dataclass(frozen=True, slots=True)
 class Looked:
     """A regular file as ``look`` found it: ``info`` of the descriptor that was read (its ``path``
@@ -165,6 +168,12 @@ class Backend(Protocol):
 
     async def stat_many(self, paths: Sequence[str]) -> list[FileInfo | None]:
         """``stat`` (links followed) of each path in one go; None where it is not to be had."""
+        ...
+
+    async def versions(self, folder: str, names: Sequence[str]) -> list[Version]:
+        """The version of each of ``names`` (normal paths below ``folder``, links followed), None
+        where it is not to be had: whether any of very many files changed, at the least cost. To be
+        compared with what this gave before and with nothing else."""
         ...
 
     async def access(self, path: str) -> tuple[bool, bool]:

@@ -12,7 +12,7 @@ from desktop_app.core.crew import Begun, Crew
 from desktop_app.core.errors import WorkspaceError
 
 from . import local_files as files
-from .backend import ExecResult, FileInfo, Looked, ProcessEvent, ProcessExit, collected
+from .backend import ExecResult, FileInfo, Looked, ProcessEvent, ProcessExit, Version, collected
 from .local_process import LocalProcess
 from .local_write import AtomicWrite, append, append_plain
 from .process_tree import end_marked, kill_all
@@ -157,6 +157,9 @@ class LocalBackend:
 
     async def stat_many(self, paths: Sequence[str]) -> list[FileInfo | None]:
         return await self._do(files.stat_many, [self._path(path) for path in paths])
+
+    async def versions(self, folder: str, names: Sequence[str]) -> list[Version]:
+        return await self._do(files.versions, self._path(folder), names)
 
     async def access(self, path: str) -> tuple[bool, bool]:
         return await self._do(files.access, self._path(path))

@@ -12,12 +12,12 @@ import shutil
 import stat as st
 import sys
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from desktop_app.core.errors import WorkspaceError
 
-from .backend import FileInfo, FileKind, Looked
+from .backend import FileInfo, FileKind, Looked, Version
 from .oserrors import raise_os
 
 PIECE = 1 << 20  # bytes of one read
@@ -93,6 +93,30 @@ def stat_many(paths: list[str]) -> list[FileInfo | None]:
         except (OSError, ValueError):
             found.append(None)
     return found
+
+
+def versions(folder: str, names: Sequence[str]) -> list[Version]:
+    """As the contract says, from the folder's descriptor where there can be one: the way down to it
+    is gone once."""
+    fd: int | None = None
+    if os.stat in os.supports_dir_fd:
+        try:
+            fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError:
+            return [None] * len(names)
+    try:
+        return [_version(folder, name, fd) for name in names]
+    finally:
+        if fd is not None:
+            os.close(fd)
+
+
+def _version(folder: str, name: str, fd: int | None) -> Version:
+    try:
+        result = os.stat(os.path.join(folder, name)) if fd is None else os.stat(name, dir_fd=fd)
+    except (OSError, ValueError):
+        return None
+    return result.st_mtime_ns, result.st_size, result.st_ino
 
 
 def access(path: str) -> tuple[bool, bool]:

@@ -217,6 +217,25 @@ async def test_stat_many_and_access(backend: Backend, tmp_path: Path) -> None:
     assert await code_of(backend.access("none")) == "file.missing"
 
 
+async def test_versions_differ_when_a_file_may_have_changed(
+    backend: Backend, tmp_path: Path
+) -> None:
+    (tmp_path / "d/below").mkdir(parents=True)
+    (tmp_path / "d/f").write_bytes(b"123")
+    (tmp_path / "d/below/f").write_bytes(b"456")
+    (tmp_path / "d/l").symlink_to("f")
+    names = ["f", "none", "below/f", "l", "f/x"]
+    before = await backend.versions("d", names)
+    assert [version is None for version in before] == [False, True, False, False, True]
+    assert before == await backend.versions("d", names)
+    assert before[0] == before[3]
+    (tmp_path / "d/f").write_bytes(b"1234")
+    after = await backend.versions("d", names)
+    assert [a == b for a, b in zip(before, after, strict=True)] == [False, True, True, False, True]
+    assert await backend.versions("nowhere", ["f", "g"]) == [None, None]
+    assert await backend.versions("d", []) == []
+
+
 async def test_scandir_in_batches(backend: Backend, tmp_path: Path) -> None:
     for n in range(600):
         (tmp_path / f"f{n}").touch()

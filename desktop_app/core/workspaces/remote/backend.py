@@ -31,6 +31,7 @@ from desktop_app.core.workspaces.backend import (
     OutputChunk,
     ProcessEvent,
     ProcessExit,
+    Version,
     collected,
 )
 
@@ -268,6 +269,10 @@ class RemoteBackend:
         whole = [posixpath.normpath(posixpath.join(self._cwd, path)) for path in paths]
         found = await self._ask("stat_many", paths=whole)
         return [None if entry is None else FileInfo(*entry) for entry in found]
+
+    async def versions(self, folder: str, names: Sequence[str]) -> list[Version]:
+        found = await self.stat_many([posixpath.join(folder, name) for name in names])
+        return [info and info.version for info in found]
 
     async def access(self, path: str) -> tuple[bool, bool]:
         read, write = await self._ask("access", self.path(path))
