@@ -70,12 +70,16 @@ class Turn:
         self.emit = emit
         self._assembly: Assembly | None = None
         self._looked = False  # at the workspace, in this turn
+        self._last = parts.max_iterations  # model call; who goes on after it gets as many again
         self._shown = -math.inf  # when it was told who uses the window
 
     async def drive(self, *, resumed: bool = False) -> None:
         """Run to the end, the next pause or the first error. A cancellation is a stop: it is
         absorbed, made durable, and reported as ``interrupted``."""
         self.emit(ev.RunStarted(self.reply_id, resumed))
+        if resumed:
+            most, made = self.p.max_iterations, self.p.log.now.state.reply_context.cur_iter
+            self._last = made - made % most + most
         self.p.engine.stand_in = None
         self.p.toolbox.forget()
         try:
@@ -103,7 +107,7 @@ class Turn:
                 continue
             now = self.p.log.now
             iteration = now.state.reply_context.cur_iter + 1
-            if iteration > self.p.max_iterations:
+            if iteration > self._last:
                 await self._show_context()
                 await self._finish("exceed_max_iters")
                 return

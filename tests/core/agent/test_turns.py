@@ -314,6 +314,21 @@ async def test_the_iteration_limit_ends_the_turn(tmp_path: Path) -> None:
     await b.close()
 
 
+async def test_who_goes_on_after_the_iteration_limit_gets_as_many_again(tmp_path: Path) -> None:
+    turns = [[Call("Glob", {"pattern": "*.md"})] for _ in range(4)]
+    b = bench(tmp_path, *turns, [Say("found")], [Say("t")], max_iterations=2)
+    c = await b.open()
+    ends = [of(await collect(c.send("go")), ev.RunFinished)[0].reason]
+    while c.resumable is not None and len(ends) < 5:
+        events = await collect(c.go_on())
+        assert of(events, ev.ModelCallStarted), "going on calls the model"
+        ends.append(of(events, ev.RunFinished)[0].reason)
+    assert ends == ["exceed_max_iters", "exceed_max_iters", "completed"]
+    assert "found" in c.state.context[-1].text()
+    await replayed(c)
+    await b.close()
+
+
 async def test_a_long_result_is_bounded_and_whole_in_the_workspace(tmp_path: Path) -> None:
     b = bench(
         tmp_path,
