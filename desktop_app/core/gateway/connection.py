@@ -66,6 +66,7 @@ class GatewayConnection:
         self._added = 0  # the gateway's generation that knows this server
         self._wanted = 0  # calls that wait for it
         self._heard_of = False  # since the last try the gateway said something of it
+        self._there = False  # the gateway tells how the server is
 
     def _client(self) -> GatewayClient:
         return self._machine.client(*self._who)
@@ -127,7 +128,7 @@ class GatewayConnection:
                 code, params = await self._live()
                 if ending():
                     return
-                self._added = 0
+                self._added, self._there = 0, False
                 if code == ASLEEP and not self._wanted:
                     tries = 0
                     self._wait(code, params)
@@ -155,8 +156,9 @@ class GatewayConnection:
         return "mcp.ended", {"detail": "the gateway ended"}
 
     async def _rest(self, tries: int, code: str, params: dict[str, Any]) -> int:
-        """Wait before the next try, longer each time; how many there were."""
-        if self._heard_of:
+        """Wait before the next try, longer each time; how many there were. Counted anew when it was
+        there, or somebody asked for it since the last began."""
+        if self._heard_of or self._again.is_set():
             tries = 0
         self._heard_of = False
         if tries >= len(self._limits.pauses):
@@ -194,7 +196,7 @@ class GatewayConnection:
                     del waiting[: end + 1]
 
     def _heard(self, said: dict[str, Any]) -> None:
-        self._heard_of = True
+        self._heard_of = self._there = True
         self.ring = Ring()
         self.ring.add(str(said.get("stderr", "")).encode())
         state = _STATES.get(str(said.get("state")), "failed")
@@ -253,21 +255,28 @@ class GatewayConnection:
         """The gateway does not know us: begin again."""
         if self._work is not None:
             self._work.cancel()
-        self._work = None
+        self._work, self._there = None, False
         self.start()
 
     async def _ready(self) -> None:
+        """Until the gateway tells of the server: one that does not run there is tried again by the
+        call itself. A gateway that gave up is tried again here, and when it gives up once more the
+        call need not wait on."""
         self._wanted += 1
         self._again.set()
+        if self.status.state == "failed" and not self._there:
+            self._wait(self.status.code, self.status.params)
         try:
             async with asyncio.timeout(self._limits.wait):
-                while self.status.state != "ok":
+                while not self._there or self.status.state == "starting":
+                    if self.status.state == "failed":
+                        break
                     await self._moved.wait()
         except TimeoutError:
             pass
         finally:
             self._wanted -= 1
-        if self.status.state != "ok":
+        if not self._there or self.status.state == "starting":
             why = self.status.params.get("detail") or self.status.code or "it is still starting"
             raise ToolFailure(
                 "mcp.not_running",

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from desktop_app.core.errors import WorkspaceError
-from desktop_app.core.tasks import Tasks
+from desktop_app.core.tasks import Tasks, cancelled
 from desktop_app.core.workspaces.backend import ExecResult, OutputChunk, collected
 from desktop_app.core.workspaces.remote.backend import RemoteBackend
 
@@ -99,7 +99,8 @@ class GatewayMachine:
         ``workspace.asleep`` (nothing is started in a machine that stands still),
         ``gateway.failed`` with what it said, ``gateway.install`` with what pip said."""
         async with self._starting:
-            if self._running is None or self._running.done():
+            ready = self.status.state == "ready"  # not one whose start was given up in the middle
+            if not ready or self._running is None or self._running.done():
                 await self._start()
             return self.generation
 
@@ -118,6 +119,8 @@ class GatewayMachine:
 
     async def _start(self) -> None:
         began = time.monotonic()
+        if self._running is not None:
+            await cancelled(self._running)
         try:
             libraries = await self._installed()
             self._set(GatewayStatus("starting"))

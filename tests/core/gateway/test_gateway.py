@@ -214,9 +214,9 @@ def test_gateway_listings_are_read_in_either_spelling() -> None:
 class Behind:
     """A connection and every status it told of."""
 
-    def __init__(self, machine: GatewayMachine, one: ServerSpec) -> None:
+    def __init__(self, machine: GatewayMachine, one: ServerSpec, limits: Limits = QUICK) -> None:
         self.seen: list[Status] = []
-        self.made = GatewayConnection(one, machine, "a", "s", self.seen.append, QUICK)
+        self.made = GatewayConnection(one, machine, "a", "s", self.seen.append, limits)
         self.made.start()
 
     async def ok(self) -> None:

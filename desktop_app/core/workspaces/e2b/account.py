@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -17,6 +18,7 @@ from desktop_app.core.tasks import ending
 SECRET = "e2b"
 REQUEST_SECONDS = 30.0
 CLOCK_SECONDS = 60.0
+_SERVER_FAULT = re.compile(r"5\d\d: ")  # so the library (2.63) begins what a status says
 
 
 class Account:
@@ -69,7 +71,7 @@ def _told(error: BaseException) -> WorkspaceError:
         return WorkspaceError("e2b.key", detail=detail)
     if "RateLimitException" in names:
         return WorkspaceError("e2b.rate", retryable=True, detail=detail)
-    if "ServiceBusyException" in names:
+    if "ServiceBusyException" in names or _SERVER_FAULT.match(detail):
         return WorkspaceError("e2b.busy", retryable=True, detail=detail)
     if "SandboxNotFoundException" in names:
         return WorkspaceError("e2b.gone", detail=detail)
