@@ -2,6 +2,7 @@
 #
 #   make run      open the window (no display: the tour on a virtual one)
 #   make test     all tests          make lint    style, types, import contracts
+#   make crash    kills, cuts and pauses with more seeds than the tests
 #   make bench    the figures        make bench-context  what a full window keeps, beside others
 #   make shots    the README's pictures
 #   make package  wheel and sdist    make clean   remove what the others made
@@ -26,10 +27,10 @@ RIVALS := $(RIVAL)/.ready-$(shell cat packaging/requirements-bench.lock | cksum 
 ARGS   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint interop bench bench-context shots tour package lock clean
+.PHONY: help run test crash lint interop bench bench-context shots tour package lock clean
 
 help:
-	@sed -n '3,8s/^# *//p' Makefile
+	@sed -n '3,9s/^# *//p' Makefile
 
 # A lock's checksum names its stamp, so that a changed lock prepares again and nothing else does.
 $(VENV)/pyvenv.cfg:
@@ -77,6 +78,15 @@ test: $(DEV)
 	@packaging/system.sh docker || true
 	@echo "· running the tests"
 	QT_QPA_PLATFORM=offscreen $(PY) -m pytest -n 2 --dist loadgroup $(ARGS)
+
+crash: $(DEV)
+	@packaging/system.sh window && packaging/system.sh display
+	@packaging/system.sh docker || true
+	@seed=$${SLIPWAY_CHAOS_SEED:-$$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')}; \
+	echo "· kills at every point; then an agent works while its machine, gateway and engine fail, two minutes each"; \
+	echo "  the same once more: SLIPWAY_CHAOS_SEED=$$seed make crash"; \
+	SLIPWAY_CHAOS_SECONDS=120 SLIPWAY_CHAOS_SEED=$$seed QT_QPA_PLATFORM=offscreen \
+		$(PY) -m pytest -n 2 --dist loadgroup tests/crash $(ARGS)
 
 lint: $(DEV)
 	@echo "· style, types, import contracts"

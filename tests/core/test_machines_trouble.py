@@ -5,7 +5,6 @@ through a socket of our own that is cut."""
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import secrets
 import shutil
@@ -27,63 +26,19 @@ from desktop_app.core.workspaces.docker.engine import told
 from desktop_app.core.workspaces.docker.spec import DockerSpec
 from tests.helpers.docker import base_image, engine_or_skip, remove_leftovers
 from tests.helpers.sessions import collect, kinds, of
+from tests.helpers.wire import Wire, wired
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the engine's socket is of POSIX")
 LONG = [Call("Bash", {"command": "echo begun > begun.txt; sleep 300"})]
 AGAIN = [Call("Bash", {"command": "cat begun.txt"})]
 
 
-class Wire:
-    """The engine's socket at another path; ``cut`` ends it with everything that goes through it."""
-
-    def __init__(self, to: str, at: Path) -> None:
-        self.to, self.at = to, at
-        self._server: asyncio.Server | None = None
-        self._ends: set[asyncio.StreamWriter] = set()
-
-    async def join(self) -> None:
-        self._server = await asyncio.start_unix_server(self._serve, str(self.at))
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        behind, front = await asyncio.open_unix_connection(self.to)
-        self._ends |= {writer, front}
-        try:
-            await asyncio.gather(self._pass(reader, front), self._pass(behind, writer))
-        finally:
-            for end in (writer, front):
-                self._ends.discard(end)
-                end.close()
-
-    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(OSError):
-            while data := await reader.read(1 << 16):
-                writer.write(data)
-                await writer.drain()
-            if writer.can_write_eof():
-                writer.write_eof()
-
-    def cut(self) -> None:
-        if self._server is not None:
-            self._server.close()
-            self._server = None
-        self.at.unlink(missing_ok=True)
-        for end in list(self._ends):
-            end.transport.abort()
-
-
 @pytest.fixture
-async def wire(tmp_path: Path) -> AsyncIterator[Wire]:
+async def wire() -> AsyncIterator[Wire]:
     engine = engine_or_skip()
     await engine.close()
-    folder = (
-        Path("/tmp") / f"slipway-{secrets.token_hex(4)}"
-    )  # a socket's path is 107 bytes at most
-    folder.mkdir()
-    made = Wire(engine.endpoint.url.removeprefix("unix://"), folder / "d.sock")
-    await made.join()
-    yield made
-    made.cut()
-    shutil.rmtree(folder)
+    async with wired(engine.endpoint.url) as made:
+        yield made
 
 
 @pytest.fixture
@@ -92,7 +47,7 @@ async def service(
 ) -> AsyncIterator[Slipway]:
     monkeypatch.setenv("SLIPWAY_KEYRING", "none")
     made = await Slipway.open(paths(tmp_path / "home"))
-    made.places.engines._look = lambda _chosen: [Endpoint(f"unix://{wire.at}", "chosen")]
+    made.places.engines._look = lambda _chosen: [Endpoint(wire.url, "chosen")]
     said = [LONG, [Say("It did not go well.")], AGAIN, [Say("There it is.")]]
     model = ScriptedModel(said, titles=[[Say("A title")]])
     made.models.add(model.info, lambda: model)
@@ -161,7 +116,7 @@ async def test_docker_engine_that_stops_in_the_middle_of_a_turn_costs_the_call_a
     conversation = await talk(service, info.id)
     loop = asyncio.get_running_loop()
     events = await broken_off(
-        service, conversation, info.id, lambda: loop.call_soon_threadsafe(wire.cut)
+        service, conversation, info.id, lambda: loop.call_soon_threadsafe(wire.leave)
     )
     assert "cannot be reached" in result(events)
     assert of(events, RunFinished), kinds(events)
