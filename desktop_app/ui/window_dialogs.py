@@ -99,9 +99,13 @@ class WindowDialogs(QObject):
         model.failed.connect(window.show_error)
         model.rescued.connect(self._rescued)
         model.copied.connect(self._copied)
+        model.uploaded.connect(self._uploaded)
         model.removed.connect(window.workspaces.workspaceForgotten.emit)
         page.openWanted.connect(window.open_workspace)
         page.newWanted.connect(self.new_workspace)
+        page.folderWanted.connect(window.pane.choose_folder)
+        page.importing.imported.connect(self._imported)
+        page.importing.nothing.connect(lambda words: window.toasts.show(words, "info"))
         page.demoWanted.connect(window.workspaces.open_demo)
         window.pages.addWidget(page)
         window.status.add(page.status)
@@ -150,6 +154,24 @@ class WindowDialogs(QObject):
             act=tr("Show the folder"),
             run=lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(folder)),
         )
+
+    def _imported(self, n: int) -> None:
+        self._window.toasts.show(
+            trn("{n} workspace is in the list now", "{n} workspaces are in the list now", n),
+            "success",
+        )
+
+    def _uploaded(self, name: str, left_out: list[str]) -> None:
+        """The tree shows what came; what did not is told."""
+        if left_out:
+            text = trn(
+                "{name} was uploaded without {n} entry that cannot be brought: {first}",
+                "{name} was uploaded without {n} entries that cannot be brought: {first} …",
+                len(left_out),
+                name=name,
+                first=left_out[0],
+            )
+            self._window.toasts.show(text, "warning")
 
     def new_workspace(self) -> None:
         """The dialog for a folder, a container or a sandbox; then a session in what was made."""

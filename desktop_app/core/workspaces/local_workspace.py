@@ -353,6 +353,30 @@ class LocalWorkspace(OpenedFolder):
             await unpack(counted(tar, moved, tell), target, moved, digests=False)
         return moved
 
+    async def require_writable(self) -> None:
+        """Raise WorkspaceError with why when nothing can be written in it."""
+        async with self._use(write=True):
+            pass
+
+    async def upload(
+        self,
+        source: Path,
+        folder: str,
+        *,
+        verify: bool = True,
+        tell: Callable[[Moved], None] | None = None,
+    ) -> Moved:
+        """Bring a directory of this computer into ``folder`` of it, under its own name, which must
+        not be there. Otherwise as ``download``."""
+        from .remote.tree_tar import Moved, counted, pack, unpack
+
+        read, moved = Moved(), Moved()
+        target = Path(join(self._folder, folder)) / source.name
+        async with self._use(write=True), aclosing(pack(source, read, digests=False)) as tar:
+            await unpack(counted(tar, moved, tell), target, moved, digests=False)
+        moved.left_out = [*read.left_out, *moved.left_out]
+        return moved
+
     async def what_reset_removes(self) -> list[Removal]:
         """To be shown to the person before ``reset``."""
         from .offload_list import measure

@@ -6,7 +6,7 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
     "workspace.missing": (
         mark("The folder is not there"),
         mark("“{path}” cannot be found. It may have been moved, or its disk is not connected."),
-        mark("Connect the disk, or choose where it is now. Its sessions are kept."),
+        mark("Connect the disk, or put the folder back. Its sessions are kept."),
         "choose_folder",
     ),
     "workspace.unreadable": (

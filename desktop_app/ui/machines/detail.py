@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from desktop_app.core.happenings import Happening
@@ -29,7 +29,16 @@ from desktop_app.ui.widgets import (
     figures,
 )
 
-from .columns import KIND_ICONS, NONE, cost, kind_name, runs_on, seconds_left, state_of
+from .columns import (
+    KIND_ICONS,
+    NONE,
+    SOON_SECONDS,
+    cost,
+    kind_name,
+    runs_on,
+    seconds_left,
+    state_of,
+)
 from .overview_tab import OverviewTab
 from .words import stage
 
@@ -60,6 +69,9 @@ class Detail(QWidget):
         self.facts.setContentsMargins(px(16), px(2), px(16), px(8))
         self.facts.setSpacing(px(32))
         self.facts.addStretch(1)
+        self.rescue = Button(lambda: tr("Rescue copy now"), glyph="life-buoy", small=True)
+        self.rescue.clicked.connect(lambda: self.wanted.emit("rescue"))
+        self.facts.addWidget(self.rescue, 0, Qt.AlignmentFlag.AlignBottom)
         column.addLayout(self.facts)
         self._facts: list[tuple[Label, ElidedLabel]] = []
         self._notice: NoticeCard | None = None
@@ -116,6 +128,15 @@ class Detail(QWidget):
     def _start_word(self) -> str:
         state = self.row.state if self.row is not None else ""
         return {"paused": tr("Resume"), "error": tr("Try again")}.get(state, tr("Start"))
+
+    def event(self, event: QEvent) -> bool:
+        """Keep the height that wrapped words need at this width: a splitter asks for less."""
+        done = super().event(event)
+        if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize):
+            layout = self.layout()
+            if layout is not None:
+                self.setMinimumHeight(max(0, layout.totalMinimumHeightForWidth(self.width())))
+        return done
 
     # -- tabs ------------------------------------------------------------------------------------
 
@@ -193,6 +214,8 @@ class Detail(QWidget):
             button.setVisible(shown[verb])
             button.setEnabled(still or verb == "open")
             button.retranslate()
+        self.rescue.setVisible(machine and up)
+        self.rescue.setEnabled(still)
 
     def _show_facts(self, row: OverviewRow, machine: Machine | None) -> None:
         facts: list[tuple[str, str]] = []
@@ -224,9 +247,10 @@ class Detail(QWidget):
             facts.append((tr("Rescue copy"), tr("{time}, {size}", time=at, size=size)))
         if cost(row) != NONE:
             facts.append((tr("Cost, estimated from a price you set"), cost(row)))
-        self._put_facts(facts)
+        self._put_facts(facts, soon=left is not None and left < SOON_SECONDS)
 
-    def _put_facts(self, facts: list[tuple[str, str]]) -> None:
+    def _put_facts(self, facts: list[tuple[str, str]], *, soon: bool) -> None:
+        """Name and value of each; ``soon``: the first one is something that is over soon."""
         while len(self._facts) < len(facts):
             holder = QVBoxLayout()
             holder.setSpacing(0)
@@ -242,6 +266,7 @@ class Detail(QWidget):
             if shown:
                 name.set_source(facts[place][0])
                 value.set_source(facts[place][1])
+                value.set_tone("warning" if soon and not place else "text")
 
     def _show_notice(self, row: OverviewRow) -> None:
         """Why it cannot be used, and the way on."""

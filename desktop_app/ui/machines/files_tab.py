@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import posixpath
 from collections.abc import Coroutine
@@ -16,23 +17,33 @@ from desktop_app.core.errors import SlipwayError, WorkspaceError
 from desktop_app.core.tasks import Tasks
 from desktop_app.core.workspaces.local_workspace import LocalWorkspace
 from desktop_app.core.workspaces.remote.tree_tar import Moved
-from desktop_app.core.workspaces.transfer import download, upload
+from desktop_app.core.workspaces.transfer import (
+    download,
+    free_name,
+    upload,
+    upload_tree,
+    weigh,
+)
 from desktop_app.ui.bridge import Coalescer, confirm
 from desktop_app.ui.errors import describe
 from desktop_app.ui.files.browser import FileBrowser
 from desktop_app.ui.i18n import tr, trn
-from desktop_app.ui.theme import theme
-from desktop_app.ui.widgets import Act, Button, EmptyState, ProgressLine, figures
+from desktop_app.ui.theme import icon, theme
+from desktop_app.ui.widgets import Act, Button, EmptyState, Menu, ProgressLine, figures
+from desktop_app.ui.widgets.base import Live
+
+from .files_drop import FileDrops
 
 log = logging.getLogger(__name__)
 
 
-class FilesTab(QWidget):
+class FilesTab(Live, QWidget):
     """``bind`` shows a workspace's folder; None says that its machine must be started first.
     ``copied(path, left_out)`` a folder or file is on this computer, without what could not be
-    brought."""
+    brought; ``uploaded(name, left_out)`` a folder is in the workspace."""
 
     startWanted = Signal()
+    uploaded = Signal(str, list)
     failed = Signal(object)  # SlipwayError
     copied = Signal(str, list)
 
@@ -57,6 +68,8 @@ class FilesTab(QWidget):
         self.browser.split.setSizes([px(360), px(800)])
         self.browser.chosen.connect(self._chosen)
         self.browser.unreadable.connect(self._unreadable)
+        self.drops = FileDrops(self, self.browser)
+        self.drops.dropped.connect(lambda paths, folder: self.upload(paths, folder))
         self._add_acts()
         self.progress = ProgressLine()
         self.progress.setContentsMargins(px(16), px(4), px(16), px(4))
@@ -87,11 +100,21 @@ class FilesTab(QWidget):
         self.up = Button(lambda: tr("Upload…"), glyph="upload", small=True)
         self.down = Button(lambda: tr("Download…"), glyph="download", small=True)
         self.again = Button(lambda: tr("Refresh"), glyph="refresh-cw", small=True)
-        self.up.clicked.connect(self._choose_upload)
+        menu = Menu(parent=self.up)
+        menu.addAction(icon("file"), "", self._choose_files)
+        menu.addAction(icon("folder"), "", self._choose_folder)
+        self.up.setMenu(menu)
         self.down.clicked.connect(self._choose_download)
         self.again.clicked.connect(self.model.refresh)
         for button in (self.again, self.up, self.down):
             head.addWidget(button)
+        self.retranslate()
+
+    def retranslate(self) -> None:
+        if (menu := self.up.menu()) is not None:
+            for action, words in zip(menu.actions(), (tr("Files…"), tr("A folder…")), strict=True):
+                action.setText(words)
+        self._may_drop()
 
     # -- what it shows ---------------------------------------------------------------------------
 
@@ -111,6 +134,12 @@ class FilesTab(QWidget):
         info = self.browser.info
         self.up.setEnabled(not self.copying)
         self.down.setEnabled(not self.copying and info is not None and info.kind != "special")
+        self._may_drop()
+
+    def _may_drop(self) -> None:
+        busy = tr("One copy at a time: this one first") if self.copying else ""
+        asleep = tr("Its files can be seen while it runs") if self._workspace is None else ""
+        self.drops.why_not = asleep or busy
 
     def _unreadable(self, code: str, params: dict[str, Any]) -> None:
         words = describe(code, params)
@@ -125,17 +154,26 @@ class FilesTab(QWidget):
 
     # -- to the workspace ------------------------------------------------------------------------
 
-    def _choose_upload(self) -> None:
-        dialog = QFileDialog(self.window(), tr("Upload files"))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+    def _choose_files(self) -> None:
+        self._choose(tr("Upload files"), QFileDialog.FileMode.ExistingFiles)
+
+    def _choose_folder(self) -> None:
+        self._choose(tr("Upload a folder"), QFileDialog.FileMode.Directory)
+
+    def _choose(self, title: str, mode: QFileDialog.FileMode) -> None:
+        dialog = QFileDialog(self.window(), title)
+        dialog.setFileMode(mode)
+        if mode == QFileDialog.FileMode.Directory:
+            dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)
         dialog.filesSelected.connect(lambda paths: self.upload([Path(p) for p in paths]))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
-    def upload(self, sources: list[Path]) -> None:
-        """Copy files of this computer into the chosen folder."""
-        if self._workspace is not None and not self.copying:
-            self._copy(self._upload(self._workspace, sources, self.folder()))
+    def upload(self, sources: list[Path], folder: str | None = None) -> None:
+        """Copy files and folders of this computer into a folder of it, the chosen one for None."""
+        if self._workspace is not None and not self.copying and sources:
+            into = self.folder() if folder is None else folder
+            self._copy(self._upload(self._workspace, sources, into))
 
     def _copy(self, work: Coroutine[Any, Any, None]) -> None:
         self.copying = True
@@ -143,20 +181,60 @@ class FilesTab(QWidget):
         self._tasks.replace(self._copying(work), name="copy")
 
     async def _upload(self, workspace: LocalWorkspace, sources: list[Path], folder: str) -> None:
+        try:
+            for place, source in enumerate(sources, 1):
+                path = self.browser.absolute(posixpath.join(folder, source.name))
+                self._begin(source.name, place, len(sources))
+                if await asyncio.to_thread(source.is_dir):
+                    await self._upload_folder(workspace, source, path)
+                else:
+                    await self._upload_file(workspace, source, path)
+        finally:
+            self.model.refresh()  # also what came before it failed or was stopped
+
+    def _begin(self, name: str, place: int, of: int) -> None:
+        self._counts.clear()
+        self._size = 0
+        if of == 1:
+            self.progress.begin(lambda: tr("Uploading {name}", name=name))
+        else:
+            self.progress.begin(
+                lambda: tr("Uploading {name}, {n} of {all}", name=name, n=place, all=of)
+            )
+
+    async def _upload_file(self, workspace: LocalWorkspace, source: Path, path: str) -> None:
         backend = workspace.get_backend()
-        for source in sources:
-            path = self.browser.absolute(posixpath.join(folder, source.name))
+        with contextlib.suppress(OSError):  # the upload says why
             self._size = (await asyncio.to_thread(source.stat)).st_size
-            name = source.name
-            self.progress.begin(lambda name=name: tr("Uploading {name}", name=name))
-            try:
-                await upload(backend, source, path, self._count)
-            except WorkspaceError as error:
-                if error.code != "file.exists":
-                    raise
-                if await self._replace(name):
-                    await upload(backend, source, path, self._count, replace=True)
-        self.model.refresh()
+        try:
+            await upload(backend, source, path, self._count)
+        except WorkspaceError as error:
+            if error.code != "file.exists":
+                raise
+            if await self._replace(source.name):
+                await upload(backend, source, path, self._count, replace=True)
+
+    async def _upload_folder(self, workspace: LocalWorkspace, source: Path, path: str) -> None:
+        """Whole, or not at all; never over one that is there."""
+        free = await free_name(workspace.get_backend(), path)
+        if free != path and not await self._keep_both(source.name, posixpath.basename(free)):
+            return
+        self._size = (await weigh(source)).bytes
+        moved = await upload_tree(workspace, source, free, self._count_tree)
+        self.uploaded.emit(posixpath.basename(free), moved.left_out)
+
+    async def _keep_both(self, name: str, free: str) -> bool:
+        return await confirm(
+            self.window(),
+            title=tr("Keep both folders?"),
+            text=tr(
+                "“{name}” is there already and stays as it is. The folder from this computer is "
+                "uploaded as “{free}”.",
+                name=name,
+                free=free,
+            ),
+            action=tr("Keep both"),
+        )
 
     async def _replace(self, name: str) -> bool:
         return await confirm(
@@ -199,16 +277,16 @@ class FilesTab(QWidget):
         self.copied.emit(str(target), [])
 
     async def _download_folder(self, workspace: LocalWorkspace, path: str, target: Path) -> None:
-        def tell(moved: Moved) -> None:
-            self._counts.push((moved.bytes, moved.files))
-
-        moved = await workspace.download(path, target, tell=tell)
+        moved = await workspace.download(path, target, tell=self._count_tree)
         self.copied.emit(str(target), moved.left_out)
 
     # -- how far it is ---------------------------------------------------------------------------
 
     def _count(self, done: int) -> None:
         self._counts.push((done, 0))
+
+    def _count_tree(self, moved: Moved) -> None:
+        self._counts.push((moved.bytes, moved.files))
 
     def _cancel(self) -> None:
         self._tasks.cancel("copy")

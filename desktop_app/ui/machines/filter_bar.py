@@ -149,6 +149,11 @@ class FilterBar(QWidget):
             ],
             self.kinds.value(),
         )
+        last: QWidget = self.search  # the parts are new: they would come last of all
+        for part in self.kinds.parts():
+            QWidget.setTabOrder(last, part)
+            last = part
+        QWidget.setTabOrder(last, self.states)
 
     def _filter(self) -> None:
         self._vm.rows.filter(

@@ -127,7 +127,7 @@ class FoundLine(Live, QWidget):
         self.sign = Glyph("triangle-alert", "warning", 14)
         self.words = Label("", role="small", tone="muted")
         self.review = Button(lambda: tr("Review"), variant="link")
-        self.review.clicked.connect(self._review)
+        self.review.clicked.connect(self.review_them)
         for part in (self.sign, self.words, self.review):
             row.addWidget(part)
         vm.orphansFound.connect(lambda _found: self.retranslate())
@@ -147,7 +147,8 @@ class FoundLine(Live, QWidget):
         self.sign.setVisible(bool(lost))
         self.setVisible(bool(words))
 
-    def _review(self) -> None:
+    def review_them(self) -> None:
+        """Show them, with what can be done."""
         dialog = OrphansDialog(self.window(), self._vm)
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()

@@ -72,8 +72,9 @@ class OverviewTab(QWidget):
             if place:
                 row.addWidget(Line(vertical=True))
             row.addWidget(chart, 1)
-        outer.addWidget(self.charts)
-        outer.addStretch(1)
+        outer.addWidget(self.charts, 1)
+        self._rest = QWidget()  # below the note, where there are no charts
+        outer.addWidget(self._rest, 1)
 
     def show_row(
         self, row: OverviewRow, points: Sequence[Usage], happened: Sequence[Happening] = ()
@@ -81,6 +82,7 @@ class OverviewTab(QWidget):
         self.events.show_happenings(happened)
         shown = row.kind != "local" and row.up
         self.charts.setVisible(shown)
+        self._rest.setVisible(not shown)
         self.note.setVisible(not shown or not points)
         if row.kind == "local":
             self.note.set_source(lambda: tr("A folder has no limits of its own to be measured."))

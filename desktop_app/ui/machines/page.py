@@ -35,6 +35,7 @@ from . import acts
 from .columns import KIND_ICONS
 from .detail import Detail
 from .filter_bar import FilterBar
+from .importing import ImportButton
 from .status import MachinesStatus
 from .table_view import Table
 from .tabs import DetailTabs
@@ -44,10 +45,12 @@ _DETAIL = 300  # height of the detail in the drawing
 
 
 class MachinesPage(Live, QWidget):
-    """``openWanted(id)`` a session in a workspace; ``newWanted`` the dialog for a new one."""
+    """``openWanted(id)`` a session in a workspace; ``newWanted`` the dialog for a new one,
+    ``folderWanted`` one folder to be opened."""
 
     openWanted = Signal(str)
     newWanted = Signal()
+    folderWanted = Signal()
     demoWanted = Signal()
 
     def __init__(self, vm: MachinesViewModel, parent: QWidget | None = None) -> None:
@@ -146,6 +149,10 @@ class MachinesPage(Live, QWidget):
         self.total = Label("", tone="faint")
         row.addWidget(self.total)
         row.addStretch(1)
+        self.importing = ImportButton(self.vm)
+        self.importing.folderWanted.connect(self.folderWanted)
+        self.importing.reviewWanted.connect(lambda: self.bar.found.review_them())
+        row.addWidget(self.importing)
         self.new = Button(lambda: tr("New workspace"), variant="primary", glyph="plus")
         self.new.clicked.connect(lambda: self.newWanted.emit())
         row.addWidget(self.new)
@@ -325,5 +332,6 @@ class MachinesPage(Live, QWidget):
     async def close_tasks(self) -> None:
         self._totals.stop()
         await self._tasks.close()
+        await self.importing.close_tasks()
         await self.tabs.close_tasks()
         await self.vm.close()

@@ -92,7 +92,8 @@ class MachinesStatus(Live, QWidget):
             part.setVisible(bool(silent))
 
     def _show_cost(self, total: float, month: float) -> None:
-        self.cost.set_source(tr("Cost this month ~${sum}, estimated", sum=f"{month:.2f}"))
+        amount = f"~${month:.2f}" if month >= 0.005 or not month else "<$0.01"
+        self.cost.set_source(tr("Cost this month {sum}, estimated", sum=amount))
         self.cost.setToolTip(
             tr(
                 "What sandboxes cost, from the prices you set; ~${sum} in all. What models cost is "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QModelIndex, QPoint, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QPoint, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -21,7 +21,7 @@ from desktop_app.ui.widgets import figures
 from desktop_app.ui.widgets.badge import draw_state
 from desktop_app.ui.widgets.base import Live
 from desktop_app.ui.widgets.charts import draw_mini_bar
-from desktop_app.ui.widgets.painting import box, draw_icon, draw_text, hline
+from desktop_app.ui.widgets.painting import box, draw_icon, draw_text, hline, vline
 
 from .columns import (
     BY_ID,
@@ -141,6 +141,23 @@ class CellDelegate(QStyledItemDelegate):
         draw_mini_bar(painter, bar, share)
 
 
+class Header(QHeaderView):
+    """With a mark between columns."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        self.setSectionsClickable(True)
+
+    def paintSection(self, painter: QPainter, rect: QRect, logicalIndex: int) -> None:
+        painter.save()
+        super().paintSection(painter, rect, logicalIndex)
+        painter.restore()
+        if logicalIndex < self.count() - 1:
+            tall = theme().px(14)
+            top = rect.y() + (rect.height() - tall) / 2
+            vline(painter, rect.right(), top, top + tall, theme().color("border-strong"))
+
+
 class Table(Live, QTableView):
     """``seen(ids)`` follows what can be seen; ``chosen`` the current row; ``opened`` a double click
     or Enter; ``menuWanted(id, at)`` and ``removeWanted`` what a person asks of a row."""
@@ -170,7 +187,8 @@ class Table(Live, QTableView):
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.verticalHeader().hide()
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        head = self.horizontalHeader()
+        head = Header(self)
+        self.setHorizontalHeader(head)
         head.setSectionsMovable(False)
         head.setHighlightSections(False)
         head.setSortIndicatorClearable(True)

@@ -54,6 +54,7 @@ class DetailTabs(QObject):
         tab.startWanted.connect(self.startWanted)
         tab.failed.connect(self._vm.failed)
         tab.copied.connect(self._vm.copied)
+        tab.uploaded.connect(self._vm.uploaded)
         return tab
 
     @cached_property

@@ -44,6 +44,7 @@ class MachinesViewModel(Doing):
     removed = Signal(str)
     happened = Signal(str)  # workspace id: its last events are others
     rescued = Signal(str, str, int, object)  # name, folder, files, bytes
+    uploaded = Signal(str, list)  # a folder's name, what could not be brought
     copied = Signal(str, list)  # path on this computer, what could not be brought
 
     def __init__(self, service: Slipway, parent: QObject | None = None) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
+import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from desktop_app.core.overview import OverviewRow
 from desktop_app.core.service import Slipway
 from desktop_app.core.workspaces.docker.discovery import Endpoint
 from desktop_app.core.workspaces.docker.engines import Engines
@@ -19,6 +23,7 @@ from desktop_app.core.workspaces.docker.spec import DockerSpec
 from desktop_app.core.workspaces.e2b.account import Account
 from desktop_app.core.workspaces.e2b.spec import E2BSpec
 from desktop_app.core.workspaces.e2b.workspace import E2BWorkspace
+from desktop_app.ui.machines.import_dialog import ImportDialog
 from desktop_app.ui.machines.orphans import OrphansDialog
 from desktop_app.ui.machines.page import MachinesPage
 from desktop_app.ui.machines.view_model import MachinesViewModel
@@ -99,6 +104,43 @@ def test_folders_are_listed_live_and_filtered(
     click(dialog.go)
     qtbot.waitUntil(lambda: page.vm.rows.rowCount() == 1)
     assert (tmp_path / "two").is_dir()
+
+
+def test_a_missing_folder_is_told_in_whole_lines_also_where_there_is_little_room(
+    qtbot: Any, page: MachinesPage, service: Slipway, run: Run, tmp_path: Path
+) -> None:
+    place = tmp_path / ("a folder with a long name " * 6).strip()
+    place.mkdir()
+    info = run(service.add_folder(str(place), trusted=True))
+    place.rmdir()
+    run(service.refresh_workspace(info.id))
+    page.resize(700, 560)
+    start(qtbot, page)
+    qtbot.waitUntil(lambda: page.detail._notice is not None)
+    notice = page.detail._notice
+    assert notice is not None
+    for label in (notice.title, notice.reason, notice.detail):
+        qtbot.waitUntil(
+            lambda label=label: label.height() >= label.heightForWidth(label.width()) > 0
+        )
+    assert not page.detail.rescue.isVisible(), "a folder needs no copy"
+
+
+def test_a_lease_that_ends_soon_is_in_the_colour_of_warnings(
+    qtbot: Any, page: MachinesPage
+) -> None:
+    ends = int((time.time() + 300) * 1e6)
+    row = OverviewRow("e", "box", "e2b", "ready", engine="base", ends_us=ends, pauses=True)
+    page.detail.show_row(row, None, busy=False)
+    name, value = page.detail._facts[0]
+    assert name.text() == "Time left"
+    assert value.text().endswith("then pauses")
+    assert value._tone == "warning"
+    page.detail.show_row(replace(row, ends_us=ends + 10**10), None, busy=False)
+    assert value._tone == "text"
+    with qtbot.waitSignal(page.detail.wanted) as told:
+        page.detail.rescue.click()
+    assert told.args == ["rescue"]
 
 
 def test_a_docker_container_is_started_measured_and_deleted_from_the_page(
@@ -268,3 +310,82 @@ async def made_by_agentscope(account: Account, workspace_id: str) -> str:
     made = await e2b.AsyncSandbox.create("base", metadata=metadata, **options)
     await made.files.make_dir("/home/user/workspace")
     return made.sandbox_id
+
+
+SAMPLES = Path(__file__).resolve().parents[2] / "data" / "samples"
+
+
+def test_workspaces_of_agentscope_are_imported_restricted_and_those_known_are_not_offered(
+    qtbot: Any, page: MachinesPage, service: Slipway, run: Run, tmp_path: Path
+) -> None:
+    root = tmp_path / "root"
+    for name in ("one", "two", "three"):
+        shutil.copytree(SAMPLES / "gen-c-2.0.11", root / name)
+    run(service.add_folder(str(root / "one"), trusted=True))
+    start(qtbot, page)
+    page.importing.look_below(str(root))
+    dialog = dialog_of(qtbot, ImportDialog)
+    rows = {row.candidate.name: row.box for row in dialog.rows}
+    assert (rows["one"].isEnabled(), rows["two"].isChecked()) == (False, True)
+    assert dialog.go.text() == "Add 2"
+    rows["three"].setChecked(False)
+    assert dialog.go.text() == "Add 1"
+    with qtbot.waitSignal(page.importing.imported, timeout=10_000) as told:
+        click(dialog.go)
+    assert told.args == [1]
+    qtbot.waitUntil(lambda: len(page.vm.rows.rows()) == 2, timeout=10_000)
+    (row,) = [one for one in page.vm.rows.rows() if one.name == "two"]
+    assert not row.trusted
+    with qtbot.waitSignal(page.importing.nothing, timeout=10_000):
+        page.importing.look_below(str(tmp_path / "root" / "one" / "skills"))
+
+
+def test_a_rescue_copy_is_imported_under_the_name_it_had(
+    qtbot: Any, page: MachinesPage, service: Slipway, run: Run, home: Path
+) -> None:
+    start(qtbot, page)
+    with qtbot.waitSignal(page.importing.nothing, timeout=10_000):
+        menu_of(page.importing)["A rescue copy…"].trigger()
+    info = run(service.machines.create("night run", E2BSpec()))
+    copy = service.paths.data / "rescued" / info.id / "2026-11-30 10.05.00"
+    (copy / "sessions").mkdir(parents=True)
+    menu_of(page.importing)["A rescue copy…"].trigger()
+    dialog = dialog_of(qtbot, ImportDialog)
+    assert not dialog.go.isEnabled(), "nothing is chosen yet"
+    dialog.rows[0].box.setChecked(True)
+    click(dialog.go)
+    wanted = ["night run", "Copy of night run"]
+    qtbot.waitUntil(lambda: [r.name for r in page.vm.rows.rows()] == wanted, timeout=10_000)
+    assert copy.is_dir()
+
+
+def menu_of(button: Any) -> dict[str, Any]:
+    menu = button.menu()
+    menu.aboutToShow.emit()
+    return {action.text(): action for action in menu.actions()}
+
+
+def test_every_entry_of_import_does_something(qtbot: Any, page: MachinesPage) -> None:
+    start(qtbot, page)
+    actions = menu_of(page.importing)
+    with qtbot.waitSignal(page.folderWanted):
+        actions["Open a folder…"].trigger()
+    assert not actions["AgentScope's containers and sandboxes…"].isEnabled(), "none was found"
+
+
+def test_tab_goes_from_left_to_right_through_the_filters_into_the_table(
+    qtbot: Any, page: MachinesPage, service: Slipway, run: Run, tmp_path: Path
+) -> None:
+    run(service.add_folder(str(tmp_path), trusted=True))
+    start(qtbot, page)
+    qtbot.waitUntil(lambda: page.detail.row is not None)
+    bar = page.bar
+    stops: list[Any] = []
+    at: Any = bar.search
+    while at is not page.table and len(stops) < 60:
+        if at.focusPolicy() & Qt.FocusPolicy.TabFocus and at.isVisibleTo(page):
+            stops.append(at)
+        at = at.nextInFocusChain()
+    assert stops[0] is bar.search
+    assert stops[1] in bar.kinds.parts()
+    assert stops[2:4] == [bar.states, bar.groups]

@@ -244,6 +244,8 @@ def test_the_status_line_counts_and_marks_what_is_estimated(qtbot: Any) -> None:
     assert status.offloaded.toolTip() == "Counted in 2 of 4 workspaces"
     assert status.cost.text() == "Cost this month ~$3.20, estimated"
     assert "~$12.00 in all" in status.cost.toolTip()
+    status.show_rows(rows, 0.001)
+    assert status.cost.text() == "Cost this month <$0.01, estimated"
     status.show_rows(rows[:1], 0.0)
     shown = [status.engines, status.trouble, status.sign, status.cost]
     assert not any(part.isVisible() for part in shown)

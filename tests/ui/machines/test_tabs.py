@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QModelIndex
+from PySide6.QtCore import QEvent, QMimeData, QModelIndex, QPoint, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent
+from PySide6.QtWidgets import QApplication
 
 from desktop_app.core.mcp.spec import ServerSpec
 from desktop_app.core.service import Slipway
@@ -106,6 +109,137 @@ def test_a_folder_is_downloaded_whole_and_never_over_another(
     assert (target / "plan.md").read_text() == "mine now"
 
 
+def a_tree(top: Path) -> Path:
+    (top / "sub").mkdir(parents=True)
+    (top / "sub" / "data.bin").write_bytes(bytes(range(256)) * 100)
+    (top / "words.md").write_text("words")
+    return top
+
+
+def shown_files(
+    qtbot: Any,
+    page: MachinesPage,  # noqa: F811
+    service: Slipway,
+    run: Run,
+    place: Path,
+) -> Any:
+    """The files of a folder in the page."""
+    run(service.add_folder(str(place), trusted=True))
+    start(qtbot, page)
+    qtbot.waitUntil(lambda: page.detail.row is not None)
+    page.detail.show_tab("files")
+    return page.tabs.files
+
+
+def test_folders_are_uploaded_beside_files_and_both_are_kept(
+    qtbot: Any,
+    page: MachinesPage,  # noqa: F811
+    service: Slipway,
+    run: Run,
+    tmp_path: Path,
+) -> None:
+    place, tree = tmp_path / "ws", a_tree(tmp_path / "data")
+    place.mkdir()
+    (tmp_path / "one.txt").write_text("one")
+    os.mkfifo(tree / "pipe")
+    tab = shown_files(qtbot, page, service, run, place)
+    with qtbot.waitSignal(page.vm.uploaded, timeout=20_000) as told:
+        tab.upload([tmp_path / "one.txt", tree])
+    assert told.args == ["data", ["data/pipe"]], "what cannot be brought is told"
+    assert (place / "data/sub/data.bin").read_bytes() == bytes(range(256)) * 100
+    assert (place / "one.txt").read_text() == "one"
+    qtbot.waitUntil(lambda: names(tab) == ["data", "one.txt"], timeout=10_000)
+    (place / "data/words.md").write_text("mine now")
+    qtbot.waitUntil(lambda: not tab.copying, timeout=10_000)
+    tab.upload([tree])
+    dialog = dialog_of(qtbot, ConfirmDialog)
+    assert "uploaded as “data 2”" in words(dialog)
+    click(dialog.cancel)
+    qtbot.waitUntil(lambda: not tab.copying, timeout=10_000)
+    assert not (place / "data 2").exists()
+    tab.upload([tree])
+    click(dialog_of(qtbot, ConfirmDialog).go)
+    qtbot.waitUntil(lambda: (place / "data 2/words.md").exists(), timeout=10_000)
+    assert (place / "data/words.md").read_text() == "mine now"
+    qtbot.waitUntil(lambda: not tab.copying, timeout=10_000)
+
+
+def test_an_upload_of_a_folder_is_cancelled_and_leaves_nothing_of_it(
+    qtbot: Any,
+    page: MachinesPage,  # noqa: F811
+    service: Slipway,
+    run: Run,
+    tmp_path: Path,
+) -> None:
+    place, tree = tmp_path / "ws", a_tree(tmp_path / "data")
+    place.mkdir()
+    (tmp_path / "one.txt").write_text("one")
+    with (tree / "big").open("wb") as file:
+        file.truncate(1 << 40)  # holes: longer than the test could wait for
+    tab = shown_files(qtbot, page, service, run, place)
+    tab.upload([tmp_path / "one.txt", tree])
+    qtbot.waitUntil(lambda: tab.progress.cancel.isVisible(), timeout=20_000)
+    qtbot.waitUntil(lambda: "MB" in tab.progress.detail.text(), timeout=20_000)
+    assert tab.progress.label.text() == "Uploading data, 2 of 2"
+    click(tab.progress.cancel)
+    qtbot.waitUntil(lambda: len(tab._tasks) == 0, timeout=30_000)
+    assert [one.name for one in place.iterdir()] == ["one.txt"]
+    assert not tab.progress.isVisible()
+    qtbot.waitUntil(lambda: names(tab) == ["one.txt"], timeout=10_000)
+
+
+def drag(tab: Any, kind: QEvent.Type, at: QPoint, paths: list[Path]) -> Qt.DropAction:
+    """What a drag does over the tab; how it is answered."""
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    action, left = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
+    none = Qt.KeyboardModifier.NoModifier
+    event: QDropEvent
+    if kind == QEvent.Type.DragEnter:
+        event = QDragEnterEvent(at, action, data, left, none)
+    elif kind == QEvent.Type.DragMove:
+        event = QDragMoveEvent(at, action, data, left, none)
+    else:
+        event = QDropEvent(at.toPointF(), action, data, left, none)
+    QApplication.sendEvent(tab, event)
+    assert event.isAccepted(), "the window would take it for a workspace"
+    return event.dropAction()
+
+
+def test_what_is_dropped_goes_into_the_folder_under_the_pointer(
+    qtbot: Any,
+    page: MachinesPage,  # noqa: F811
+    service: Slipway,
+    run: Run,
+    tmp_path: Path,
+) -> None:
+    place, tree = tmp_path / "ws", a_tree(tmp_path / "data")
+    (place / "in").mkdir(parents=True)
+    (place / "notes.md").write_text("notes")
+    tab = shown_files(qtbot, page, service, run, place)
+    pick(qtbot, tab, "notes.md")
+    row = tab.tree.visualRect(tab.model.index(names(tab).index("in"), 0)).center()
+    at = tab.tree.viewport().mapTo(tab, row)
+    assert drag(tab, QEvent.Type.DragEnter, at, [tree]) == Qt.DropAction.CopyAction
+    mark = tab.drops.mark
+    assert mark.isVisible()
+    assert (mark.words, mark.target.contains(at)) == ("Upload into in", True)
+    beside = tab.text.mapTo(tab, QPoint(5, 5))
+    drag(tab, QEvent.Type.DragMove, beside, [tree])
+    assert mark.words == "Upload into the top folder"
+    QApplication.sendEvent(tab, QDragLeaveEvent())
+    assert not mark.isVisible()
+    drag(tab, QEvent.Type.DragEnter, at, [tree])
+    assert drag(tab, QEvent.Type.Drop, at, [tree]) == Qt.DropAction.CopyAction
+    drag(tab, QEvent.Type.DragEnter, at, [tree])
+    assert mark.words == "One copy at a time: this one first"
+    assert drag(tab, QEvent.Type.Drop, at, [tree]) == Qt.DropAction.IgnoreAction
+    qtbot.waitUntil(lambda: (place / "in/data/words.md").exists(), timeout=20_000)
+    qtbot.waitUntil(lambda: not tab.copying, timeout=20_000)
+    assert not mark.isVisible()
+    assert sorted(one.name for one in (place / "in").iterdir()) == ["data"]
+
+
 def test_servers_and_skills_of_a_workspace_are_seen_and_switched_without_a_session(
     qtbot: Any,
     page: MachinesPage,  # noqa: F811
@@ -177,6 +311,14 @@ def test_a_docker_container_shows_files_log_and_settings(
     page.tabs.files.download(tmp_path / "notes")
     plan = tmp_path / "notes" / "plan.md"
     qtbot.waitUntil(lambda: plan.exists() and plan.read_text() == "the plan", timeout=20_000)
+    qtbot.waitUntil(lambda: not page.tabs.files.copying, timeout=20_000)
+    with qtbot.waitSignal(page.vm.uploaded, timeout=60_000):
+        page.tabs.files.upload([a_tree(tmp_path / "tree")], "notes")
+    backend = cached(service, info.id).get_backend()
+    assert run(backend.read_bytes("notes/tree/words.md"), 20_000) == b"words"
+    listed = run(backend.exec(["ls", "-A", "notes"]), 20_000).stdout
+    assert listed == b"plan.md\ntree\n", "no part is left behind"
+    qtbot.waitUntil(lambda: not page.tabs.files.copying, timeout=20_000)
     (container,) = _containers(info.id)
     page.detail.show_tab("logs")
     say = "echo the pump is on > /proc/1/fd/1"

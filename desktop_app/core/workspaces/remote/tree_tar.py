@@ -13,6 +13,7 @@ import hashlib
 import io
 import os
 import queue
+import re
 import secrets
 import shutil
 import stat
@@ -42,6 +43,13 @@ class Moved:
 
 
 Tell = Callable[[Moved], None]
+_PART = re.compile(r"\.slipway-[0-9a-f]{16}\.part")
+
+
+def part_name() -> str:
+    """Of a directory that is not whole yet; never packed, so that a directory can be copied into
+    one of its own."""
+    return f".slipway-{secrets.token_hex(8)}.part"
 
 
 async def counted(
@@ -90,12 +98,12 @@ class _Out(io.RawIOBase):
         return len(data)
 
 
-class _Hashed(io.RawIOBase):
-    """A file that is digested while it is read."""
+class _Told(io.RawIOBase):
+    """A file that is counted while it is read, and digested when wanted."""
 
-    def __init__(self, inner: io.RawIOBase) -> None:
-        self._inner = inner
-        self.digest = hashlib.sha256()
+    def __init__(self, inner: io.RawIOBase, moved: Moved, *, digest: bool) -> None:
+        self._inner, self._moved = inner, moved
+        self.digest = hashlib.sha256() if digest else None
         self.size = 0
 
     def readable(self) -> bool:
@@ -103,8 +111,10 @@ class _Hashed(io.RawIOBase):
 
     def read(self, size: int = -1, /) -> bytes:
         data = self._inner.read(size) or b""
-        self.digest.update(data)
+        if self.digest is not None:
+            self.digest.update(data)
         self.size += len(data)
+        self._moved.bytes += len(data)
         return data
 
 
@@ -179,17 +189,18 @@ class _Adding:
             entry.type = tarfile.DIRTYPE
             self.tar.addfile(entry)
             for child in sorted(os.listdir(path)):
+                if _PART.fullmatch(child):
+                    continue
                 self.add(os.path.join(path, child), f"{name}/{child}")
         else:
             self.moved.left_out.append(name)
 
     def _file(self, entry: tarfile.TarInfo, path: str) -> None:
         with open(path, "rb", buffering=0) as file:
-            held = _Hashed(file) if self.digests else file
+            held = _Told(file, self.moved, digest=self.digests)
             self.tar.addfile(entry, cast(IO[bytes], held))
         self.moved.files += 1
-        self.moved.bytes += entry.size
-        if isinstance(held, _Hashed):
+        if held.digest is not None:
             below = os.path.relpath(path, self.top).replace(os.sep, "/")
             self.moved.digests[below] = (held.size, held.digest.hexdigest())
 
@@ -222,7 +233,7 @@ async def unpack(
     loop = asyncio.get_running_loop()
     waiting: queue.Queue[bytes] = queue.Queue(AHEAD)
     stopped = threading.Event()
-    fresh = target.with_name(f".slipway-{secrets.token_hex(8)}.part")
+    fresh = target.with_name(part_name())
 
     def following() -> bytes:
         if stopped.is_set():
@@ -260,6 +271,8 @@ async def unpack(
                 waiting.get_nowait()
         waiting.put_nowait(b"")
         await asyncio.wait([job])
+        if not job.cancelled():
+            job.exception()  # of one that was broken off nobody asks
         await asyncio.to_thread(shutil.rmtree, fresh, True)
 
 
@@ -331,9 +344,9 @@ class _Taking:
             while data := source.read(PIECE):
                 file.write(data)
                 size += len(data)
+                self._moved.bytes += len(data)
                 if self._digests:
                     digest.update(data)
         self._moved.files += 1
-        self._moved.bytes += size
         if self._digests:
             self._moved.digests[below] = (size, digest.hexdigest())

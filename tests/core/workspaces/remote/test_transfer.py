@@ -16,6 +16,7 @@ from desktop_app.core.errors import WorkspaceError
 from desktop_app.core.workspaces.remote.channel import Channel
 from desktop_app.core.workspaces.remote.managed import Machine, ManagedWorkspace
 from desktop_app.core.workspaces.remote.tree_tar import Moved, unpack
+from desktop_app.core.workspaces.transfer import upload_tree
 from tests.helpers.far_end import PipeChannel
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the far end runs on POSIX")
@@ -164,3 +165,24 @@ async def test_a_machine_cannot_write_outside_the_target(tmp_path: Path) -> None
     ]
     assert not any(path.is_symlink() for path in target.rglob("*"))
     assert {"../../evil.txt", "out", "up", "dev", "pipe"} <= set(moved.left_out)
+
+
+async def test_a_tree_is_put_under_a_new_name_whole_or_not_at_all(
+    there: Here, tmp_path: Path
+) -> None:
+    tree = a_tree(tmp_path / "tree")
+    path = f"{there.get_backend().cwd}/in/new name"
+    await upload_tree(there, tree, path, lambda _moved: None)
+    assert (tmp_path / "machine/in/new name/sub").is_dir()
+    assert [one.name for one in (tmp_path / "machine/in").iterdir()] == ["new name"]
+    sent = there._send
+
+    async def broken(folder: str, tar: AsyncGenerator[bytes]) -> None:
+        await sent(folder, tar)
+        raise WorkspaceError("transfer.broken")
+
+    there._send = broken  # type: ignore[method-assign]
+    with pytest.raises(WorkspaceError) as raised:
+        await upload_tree(there, tree, f"{there.get_backend().cwd}/in/other", lambda _moved: None)
+    assert raised.value.code == "transfer.broken"
+    assert [one.name for one in (tmp_path / "machine/in").iterdir()] == ["new name"]
