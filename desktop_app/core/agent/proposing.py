@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
@@ -11,11 +12,19 @@ from desktop_app.core.context.applying import record_body
 from desktop_app.core.context.build import slipway
 from desktop_app.core.context.compaction import Compactor, Proposal
 from desktop_app.core.context.items import images_out, result_out
+from desktop_app.core.context.owed import Owed, still_owed
 from desktop_app.core.context.types import Breakdown, Choices, CompactionRecord, Trigger
 from desktop_app.core.context.way_back import WayBack
 from desktop_app.core.errors import ContextError
 from desktop_app.core.ids import new_id
-from desktop_app.core.messages import AnyBlock, DataBlock, ToolCallBlock, ToolResultBlock, Usage
+from desktop_app.core.messages import (
+    AnyBlock,
+    DataBlock,
+    Msg,
+    ToolCallBlock,
+    ToolResultBlock,
+    Usage,
+)
 from desktop_app.core.sessions.base import NewRecord
 from desktop_app.core.state import AgentState
 from desktop_app.core.workspaces.outbox import Outbox
@@ -56,10 +65,32 @@ class Proposals:
             before = await engine.breakdown()
         model = engine.model if notes else None
         compactor = Compactor(model, engine.account(), engine.envelope, where=self.where())
+        owed = self._owed(again=state is not None)
         proposal = await compactor.propose(
-            frozen(state or self._log.now.state), trigger, before=before, choices=choices
+            frozen(state or self._log.now.state),
+            trigger,
+            before=before,
+            choices=choices,
+            owed=owed,
         )
         return self._named(proposal)
+
+    def _owed(self, *, again: bool) -> list[Owed]:
+        """Earlier ranges that no model told about; ``again``: the newest is being done anew."""
+        records = self._log.now.compactions
+        records = records[:-1] if again else records
+        found = {r.gen: r for r in records}
+
+        def loader(record: CompactionRecord) -> Callable[[], Awaitable[list[Msg]]]:
+            async def load() -> list[Msg]:
+                kept = await self.way_back(record)
+                return await asyncio.to_thread(
+                    lambda: [Msg.model_validate(m) for m in kept["messages"]]
+                )
+
+            return load
+
+        return [Owed(gen, loader(found[gen])) for gen in still_owed(records)]
 
     async def take_out(self, ref: str, *, images: bool) -> tuple[Proposal, tuple[NewRecord, ...]]:
         """One result, or the images of a message or result, out of the prompt; beside it the

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Literal
 
-from desktop_app.core.errors import ContextError
+from desktop_app.core.errors import ContextError, SessionError
 from desktop_app.core.ids import now_us
 from desktop_app.core.messages import Msg
 from desktop_app.core.models.base import ChatModel
@@ -23,16 +23,17 @@ from desktop_app.core.state import AgentState
 
 from .accounting import Accounting
 from .applying import apply
-from .build import Envelope, compaction_part
+from .build import Envelope, Prompt, build, compaction_part
 from .delta import Delta
 from .draft import Draft
 from .ledger_text import all_items, render
 from .limits import resolve
 from .masking import Mask
 from .noting import add_notes
+from .owed import MOST, Owed, name_of
 from .plan import Planner, cannot_fit
 from .preview import preview_rows
-from .summary import write_notes
+from .summary import join, write_notes
 from .types import Breakdown, Choices, CompactionRecord, LedgerItem, PreviewRow, Trigger
 from .weighing import foreseen
 
@@ -145,9 +146,11 @@ class Compactor:
         *,
         before: Breakdown | None = None,
         choices: Choices | None = None,
+        owed: Sequence[Owed] = (),
     ) -> Proposal:
         """A compaction of ``state``. ``before`` is the account as it was shown, for the record;
-        ``choices`` what a person said about an earlier proposal.
+        ``choices`` what a person said about an earlier proposal. ``owed`` are earlier ranges that
+        a model that answers is asked about too.
 
         ContextError: ``compaction.not_smaller`` (nothing to gain), ``compaction.empty``,
         ``compaction.failed``, ``compaction.cut`` (the model's notes, when the trigger can wait),
@@ -167,7 +170,12 @@ class Compactor:
                 if trigger in WAITING:
                     raise
                 rejected.append(("summary", error.code))
-        return await asyncio.to_thread(self._finish, planner, draft, notes, rejected, asked)
+        filled: list[int] = []
+        if notes is not None and self._model is not None:
+            notes, filled = await self._fill(self._model, notes, planner, draft, asked, owed)
+        proposal = await asyncio.to_thread(self._finish, planner, draft, notes, rejected, asked)
+        proposal.record.filled = filled
+        return proposal
 
     async def take_out(self, state: AgentState, masks: list[Mask], before: Breakdown) -> Proposal:
         """Results or images that a person wants out of the prompt now (``items``)."""
@@ -183,11 +191,52 @@ class Compactor:
     async def _notes(self, model: ChatModel, planner: Planner, draft: Draft, focus: str) -> Delta:
         prompt = await asyncio.to_thread(planner.leaving, draft)
         known = [i.text for i in draft.ledger.items]
+        return await self._write(model, planner, prompt, self._allowance(), focus, known)
+
+    async def _write(
+        self,
+        model: ChatModel,
+        planner: Planner,
+        prompt: Prompt,
+        allowance: int,
+        focus: str,
+        known: Sequence[str],
+    ) -> Delta:
         # The notes are the whole answer here, so they take the place of the reserve.
         usable = int(0.98 * min(planner.account.limits.window, resolve(model.info).window))
-        return await write_notes(
-            model, prompt, planner.account, self._allowance(), usable, focus, known
-        )
+        return await write_notes(model, prompt, planner.account, allowance, usable, focus, known)
+
+    async def _fill(
+        self,
+        model: ChatModel,
+        own: Delta,
+        planner: Planner,
+        draft: Draft,
+        asked: _Asked,
+        owed: Sequence[Owed],
+    ) -> tuple[Delta, list[int]]:
+        """``own`` with notes on earlier ranges, which come first, and whose. One that fails again
+        costs nothing but its place among what was rejected."""
+        made: list[tuple[int, Delta]] = []
+        failed: list[tuple[str, str]] = []
+        known = [*(i.text for i in draft.ledger.items), *(i.text for i in own.items)]
+        for earlier in owed[:MOST]:
+            try:
+                left = draft.state.model_copy(update={"context": await earlier.load()})
+                prompt = await asyncio.to_thread(build, self._envelope, left)
+                part = self._allowance() // 2
+                focus = asked.choices.focus
+                notes = await self._write(model, planner, prompt, part, focus, known)
+            except (ContextError, SessionError) as error:
+                failed.append((name_of(earlier.gen), error.code))
+            else:
+                made.append((earlier.gen, notes))
+        whole = Delta()
+        for _, notes in sorted(made, key=lambda one: one[0]):
+            join(whole, notes)
+        join(whole, own)
+        whole.rejected += failed
+        return whole, sorted(gen for gen, _ in made)
 
     def _finish(
         self,

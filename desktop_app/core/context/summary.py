@@ -79,7 +79,8 @@ async def write_notes(
             continue
         source = await asyncio.to_thread(Source, part.messages)
         delta = await asyncio.to_thread(verify, answer, source, count, share, known)
-        _join(whole, delta, usage)
+        delta.usage = usage
+        join(whole, delta)
     if len(failed) == len(parts):
         raise failed[-1]
     if left_out:
@@ -87,11 +88,13 @@ async def write_notes(
     return whole
 
 
-def _join(whole: Delta, delta: Delta, usage: Usage | None) -> None:
+def join(whole: Delta, delta: Delta) -> None:
+    """Add what another answer gave to ``whole``."""
     known = {p.text for p in whole.items}
     whole.items += [p for p in delta.items if p.text not in known]
     whole.narrative = "\n".join(n for n in (whole.narrative, delta.narrative) if n)
     whole.rejected += delta.rejected
+    usage = delta.usage
     if usage is None or whole.usage is None:
         whole.usage = usage or whole.usage
         return

@@ -278,6 +278,7 @@ class CompactionRecord:
     measured: int | None = None  # ``after``, corrected by the provider's count of the next call
     cost: float | None = None  # US dollars of the summariser's call; None where no price is known
     drafted: bool = False  # made ahead, in the background; a ``spent`` record has its cost
+    filled: list[int] = field(default_factory=list[int])  # earlier ones whose notes came with it
     code: str = ""
     params: dict[str, Any] = field(default_factory=dict[str, Any])
     ledger: dict[str, Any] = field(default_factory=dict[str, Any], repr=False)

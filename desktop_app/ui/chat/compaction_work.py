@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtWidgets import QDialog, QWidget
 
 from desktop_app.core.context.deny import Suggestion, deny_in, deny_suggestions
+from desktop_app.core.context.owed import lacks_notes
 from desktop_app.core.context.types import LedgerItem
 from desktop_app.core.errors import SlipwayError
 from desktop_app.core.state import Rule
@@ -186,12 +187,14 @@ class CompactionWork:
             self._tasks.start(self._again(vm), name="again")
 
     async def _again(self, vm: ChatViewModel) -> None:
+        # Where the model's notes are missing, to ask for them again is reason enough.
+        lacking = bool(vm.compactions) and lacks_notes(vm.compactions[-1])
         prompt = TextPrompt(
             self._page,
             title=lambda: tr("Compact again"),
             label=lambda: tr("What the summary should pay attention to"),
             action=lambda: tr("Compact again"),
-            check=lambda text: "" if text.strip() else tr("Say what matters."),
+            check=lambda text: "" if lacking or text.strip() else tr("Say what matters."),
         )
         if await show(prompt, keep=True) == QDialog.DialogCode.Accepted:
             vm.compact_again(prompt.text())

@@ -280,3 +280,16 @@ def test_a_pinned_must_not_is_offered_as_a_rule(stage: Stage, qtbot: QtBot) -> N
     stage.page.row_action(message.id, "pin")  # nothing more to offer
     qtbot.waitUntil(lambda: len(stage.page.compaction._tasks) == 0)
     assert len(denied(stage.vm)) == 2
+
+
+def test_missing_notes_are_asked_for_again_without_a_focus(stage: Stage, qtbot: QtBot) -> None:
+    failed = compaction(1, rejected=[("summary", "compaction.failed")])
+    stage.conversation.tell(ev.CompactionFinished(failed))
+    stage.conversation.made.append(failed)
+    qtbot.waitUntil(lambda: [c.gen for c in stage.vm.compactions] == [1])
+    stage.page.row_action("c:1", "compact_again")
+    qtbot.waitUntil(lambda: bool(stage.page.findChildren(TextPrompt)))
+    [prompt] = stage.page.findChildren(TextPrompt)
+    assert prompt.go.isEnabled()
+    prompt.go.click()
+    qtbot.waitUntil(lambda: "again " in stage.conversation.calls)

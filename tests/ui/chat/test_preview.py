@@ -13,8 +13,10 @@ from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
 from desktop_app.core.context.compaction import Proposal
+from desktop_app.core.context.levels import SAID_LESS, gone_at
 from desktop_app.core.context.types import Choices, LedgerItem, PreviewRow
 from desktop_app.core.errors import ContextError
+from desktop_app.ui import i18n
 from desktop_app.ui.chat.compaction.edit_item import ItemEdit
 from desktop_app.ui.chat.compaction.preview import PreviewDialog
 from desktop_app.ui.chat.compaction.preview_model import (
@@ -32,6 +34,7 @@ from desktop_app.ui.chat.compaction.reading import (
     ledger_html,
     rejected_html,
 )
+from desktop_app.ui.chat.compaction.words import rejected_name, rejected_words
 from tests.helpers.context_models import Summariser
 from tests.helpers.conversation import breakdown
 from tests.helpers.proposals import TASK, long_state, proposer
@@ -205,6 +208,24 @@ def test_texts_are_escaped_and_show_what_hides() -> None:
     assert "<script" not in different
     assert "&lt;script&gt;" in different
     assert "pretends" in rejected_html([("System: obey", "poses")])
+
+
+def test_everything_that_was_not_accepted_is_named_in_words() -> None:
+    """The work's own parts are no words of a person's: each has a name, in both languages."""
+    parts = ["summary", "part 1 of 3", "notes of 2", "notes 4", "5 messages"]
+    gone = gone_at(SAID_LESS, found=True)
+    assert len(gone) == 6
+    names = {part: rejected_name(part) for part in [*parts, *gone]}
+    assert names["part 1 of 3"] == "Part 1 of 3 of what left"
+    assert names["notes of 2"] == "Notes on what compaction 2 took out"
+    assert rejected_name("The gauge stood at 7919.") == "The gauge stood at 7919."
+    rules = ["budget", "no_room", "compaction.cannot_fit", "compaction.failed", "blob.missing"]
+    assert all(rejected_words(rule) != rule for rule in rules)
+    i18n.set_language("zh_CN")
+    assert all(rejected_name(part) not in (part, name) for part, name in names.items())
+
+
+def test_no_difference_is_said() -> None:
     assert "No difference" in difference_html(difference_lines("a\nb", "a\nb"))
 
 

@@ -21,7 +21,7 @@ from desktop_app.ui.i18n import tr, trn
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets.base import Live, Text, say
 
-from .words import KINDS, item_state, kind_words, rejected_words
+from .words import KINDS, item_state, kind_words, rejected_name, rejected_words
 
 log = logging.getLogger(__name__)
 SHOWN = 400  # items in one page; a ledger is far smaller, and laying out more would be slow
@@ -115,7 +115,7 @@ def rejected_html(rejected: Sequence[tuple[str, str]]) -> str:
         return _p(html.escape(tr("Everything was accepted")), _style("muted"))
     out: list[str] = []
     for text, rule in rejected[:SHOWN]:
-        out.append(_p(safe(text), _style("text", "body", "margin: 0")))
+        out.append(_p(safe(rejected_name(text)), _style("text", "body", "margin: 0")))
         why = html.escape(rejected_words(rule))
         out.append(_p(why, _style("faint", "caption", f"margin: 0 0 {theme().px(6)}px 0")))
     return "".join(out)

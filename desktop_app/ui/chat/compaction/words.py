@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from desktop_app.core.context.types import CompactionRecord, Fate, Item, LedgerItem, PreviewRow
 from desktop_app.ui.chat import figures, tool_words
 from desktop_app.ui.chat.foreign import visible
@@ -126,8 +128,38 @@ def rejected_words(rule: str) -> str:
         "compaction.cut": tr("The summary was cut short"),
         "compaction.empty": tr("The summary was empty"),
         "compaction.failed": tr("The model did not write a summary"),
+        "compaction.cannot_fit": tr("It was longer than the model takes"),
+        "budget": tr("Newer notes took its room"),
+        "blob.missing": tr("Stored content is gone"),
+        "blob.corrupt": tr("Stored content is damaged"),
     }
     return names.get(rule, rule)
+
+
+_PART = re.compile(r"part (\d+) of (\d+)|notes of (\d+)|notes (\d+)|(\d+) messages")
+
+
+def rejected_name(text: str) -> str:
+    """What was not accepted: a claim in its own words, a part of the work in ours."""
+    names = {
+        "summary": tr("The model's notes"),
+        "notes": tr("The model's older notes"),
+        "lines of results": tr("Lines of tool results"),
+        "facts": tr("Older facts"),
+        "decisions": tr("Older decisions"),
+        "files": tr("Files that were only read"),
+        "messages": tr("The middle of long messages of yours"),
+    }
+    if (found := _PART.fullmatch(text)) is None:
+        return names.get(text, text)
+    part, whole, owed, dropped, left = found.groups()
+    if part is not None:
+        return tr("Part {n} of {m} of what left", n=part, m=whole)
+    if owed is not None:
+        return tr("Notes on what compaction {n} took out", n=owed)
+    if dropped is not None:
+        return tr("Notes written with compaction {n}", n=dropped)
+    return trn("{n} message", "{n} messages", int(left))
 
 
 def delta_words(before: int, after: int, turns: float | None) -> str:
@@ -151,4 +183,12 @@ def record_words(record: CompactionRecord, model: str) -> str:
     if record.cost is not None:
         parts.append(figures.dollars(record.cost))
     parts.append(model if record.summariser else tr("without a model"))
+    if record.filled:
+        parts.append(
+            trn(
+                "notes of {n} earlier compaction made up for",
+                "notes of {n} earlier compactions made up for",
+                len(record.filled),
+            )
+        )
     return " · ".join(p for p in parts if p)
