@@ -70,7 +70,7 @@ class ContextEngine:
         self._system = prompt
         self._agent_id = agent_id
         self._builder = PromptBuilder()
-        self._built: tuple[tuple[object, ...], Prompt] | None = None
+        self._built: tuple[tuple[object, ...], int, Prompt] | None = None
         self._ratios = ratios or Ratios()
         self._policy = policy
         # By model: the window that its provider's error named, and the longest answer.
@@ -134,10 +134,12 @@ class ContextEngine:
     def prompt(self) -> Prompt:
         """The input as things are. Asked for often between two records, and built once."""
         now = self.log.now
-        made_of = (self.envelope, now.state, now.head)
-        if self._built is None or not all(map(is_, made_of, self._built[0])):
-            self._built = made_of, self._builder.build(self.envelope, now.state)
-        return self._built[1]
+        made_of, changes = (self.envelope, now.state), self.log.changes
+        known = self._built
+        if known is None or known[1] != changes or not all(map(is_, made_of, known[0])):
+            known = made_of, changes, self._builder.build(self.envelope, now.state)
+            self._built = known
+        return known[2]
 
     async def request(self) -> ModelRequest:
         """The next call. ContextError ``context.over_window`` when it would not fit."""

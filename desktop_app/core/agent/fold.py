@@ -123,6 +123,7 @@ class Folder:
 
     def __init__(self, session_id: str) -> None:
         self.now = Folded(AgentState(session_id=session_id))
+        self.changes = 0  # of ``now``: what is foreseen changes it while its head stays
 
     def replay(self, records: Iterable[Record]) -> Folded:
         for record in records:
@@ -132,6 +133,7 @@ class Folder:
     def apply(self, record: Record, body: dict[str, Any] | None = None) -> None:
         """Apply one record; an unknown kind changes nothing but the head. ``body`` is what the
         record was written from, where nobody else holds it and JSON gives back the same."""
+        self.changes += 1
         self.now.head = record.seq
         handler = _HANDLERS.get(record.kind)
         if handler is not None:
@@ -140,6 +142,7 @@ class Folder:
 
     def foresee(self, new: NewRecord) -> None:
         """Apply a record that is still to be written; ``reached`` follows when it was."""
+        self.changes += 1
         _HANDLERS[new.kind](self.now, new.body)
 
     def reached(self, record: Record) -> None:

@@ -50,6 +50,11 @@ class SessionLog:
     def now(self) -> Folded:
         return self._folder.now
 
+    @property
+    def changes(self) -> int:
+        """Grows with every change of the live state, also by what is not on disk yet."""
+        return self._folder.changes
+
     async def load(self) -> None:
         """Take the newest snapshot and replay what came after it, in pages and beside the loop. The
         cost of opening depends on what is live, not on how long the session is."""

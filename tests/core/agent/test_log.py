@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from desktop_app.core import events as ev
-from desktop_app.core.agent import engine
+from desktop_app.core.agent import engine, run
 from desktop_app.core.agent.fold import fold
 from desktop_app.core.agent.log import SessionLog
 from desktop_app.core.errors import SessionError
@@ -176,5 +176,28 @@ async def test_a_step_that_only_reads_waits_twice_for_the_disk(
     assert order == ["ModelCallStarted", *["ToolFinished", "ModelCallStarted"] * 4]
     records = await talk.log.journal.read()
     assert fold(records, talk.state.session_id) == talk.state
+    await talk.close()
+    await bench.close()
+
+
+@pytest.mark.parametrize("every", [0.0, 3600.0])
+async def test_the_model_sees_a_result_that_is_not_on_disk_yet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, every: float
+) -> None:
+    """However often who uses the window is told while the result is waited for."""
+    monkeypatch.setattr(run, "SHOWN_SECONDS", every)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder/page.txt").write_text("line\n")
+    seen = list[list[str]]()
+
+    def play(request: Any) -> list[Any]:
+        results = [r for m in request.messages for r in m.tool_results()]
+        seen.append([r.state for r in results])
+        return [Call("Read", {"file_path": "page.txt"})] if len(seen) < 4 else [Say("done")]
+
+    bench = Bench(tmp_path / "folder", ScriptedModel([play], titles=[[Say("t")]], forever=True))
+    talk = await bench.open()
+    await collect(talk.send("read it again and again"))
+    assert seen == [["success"] * n for n in range(4)]
     await talk.close()
     await bench.close()
