@@ -176,7 +176,8 @@ class ModelLibrary:
         return [Listed(*entry) for entry in await self.connections.list_models(one, key)]
 
     async def try_out(self, one: ModelDefinition, key: str = "") -> Trial:
-        """One real, short call. Raises ModelError as any call does."""
+        """One real, short call. Raises ModelError as any call does. Its times are the provider's:
+        what starts with the first call of all has started before."""
 
         async def own(_definition: ModelDefinition) -> str:
             return key or await self.key_of(one)
@@ -185,6 +186,7 @@ class ModelLibrary:
             "Answer in one short sentence.", [Msg.user("Say hello.")], max_output=TRY_TOKENS
         )
         model = ProviderModel(replace(one, fallback=""), self.connections, own)
+        await self.connections.warm(one.spec.wire)
         started = time.monotonic()
         first: float | None = None
         said: list[str] = []

@@ -122,6 +122,24 @@ def is_loopback(address: str) -> bool:
         return False
 
 
+def with_scheme(address: str) -> str:
+    """An address as people write it, made whole: without a scheme it is ``http`` on this computer
+    and in private networks, ``https`` anywhere else. Never changes one that has a scheme."""
+    if not address or "://" in address:
+        return address
+    try:
+        host = urlsplit(f"//{address}").hostname or ""
+    except ValueError:
+        return address
+    if not host:
+        return address
+    try:
+        near = not ip_address(host).is_global
+    except ValueError:
+        near = host.endswith((".local", ".lan", ".internal")) or "." not in host
+    return f"{'http' if near else 'https'}://{address}"
+
+
 def host_of(address: str) -> str:
     """Host and port, for people: never a user, a password or a query."""
     try:

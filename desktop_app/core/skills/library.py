@@ -40,15 +40,17 @@ class _Partition:
 
 class SkillLibrary:
     """Reads ``<root>/skills``: flat in generations A and B, a partition for each agent and a
-    ``.seed`` for those that have none yet in C. Changes nothing on disk.
+    ``.seed`` for those that have none yet in C. A person who puts a folder with a ``SKILL.md``
+    right into ``skills`` means it for every agent: in C too it is one. Changes nothing on disk.
 
     ``cwd`` is what ``Skill.dir`` is relative to. A listing that finds nothing changed costs two
-    questions to the backend, whatever the number of skills.
+    questions to the backend, in C three, whatever the number of skills.
     """
 
     def __init__(self, backend: Backend, root: str, generation: Generation, cwd: str) -> None:
         self._backend = backend
         self._root = root
+        self._base = posixpath.join(root, "skills")
         self._generation = generation
         self._cwd = cwd
         self._cache: dict[str, _Partition] = {}
@@ -58,20 +60,21 @@ class SkillLibrary:
         """The directory an agent's skills are in."""
         return (await self._partition(agent_id))[0]
 
-    async def _partition(self, agent_id: str | None) -> tuple[str, FileInfo | None]:
-        """The same, and what is there."""
-        base = posixpath.join(self._root, "skills")
-        name = agent_id or "default"
+    async def _partition(
+        self, agent_id: str | None
+    ) -> tuple[str, FileInfo | None, FileInfo | None]:
+        """The same, what is there, and what ``skills`` itself is."""
         if self._generation != "C":
-            path = base
-        else:
-            path = posixpath.join(base, ".seed")
-            if name not in (".", "..") and not any(c in name for c in "/\\\0"):
-                own = posixpath.join(base, name)
-                found = (await self._backend.stat_many([own]))[0]
-                if found is not None and found.kind == "dir":
-                    return own, found
-        return path, (await self._backend.stat_many([path]))[0]
+            here = (await self._backend.stat_many([self._base]))[0]
+            return self._base, here, here
+        name = agent_id or "default"
+        seed = posixpath.join(self._base, ".seed")
+        good = name not in (".", "..") and not any(c in name for c in "/\\\0")
+        own = posixpath.join(self._base, name) if good else seed
+        found, here, base = await self._backend.stat_many([own, seed, self._base])
+        if found is not None and found.kind == "dir":
+            return own, found, base
+        return seed, here, base
 
     async def list(self, agent_id: str | None = None) -> list[Skill]:
         """All of them by directory name; one that cannot be loaded carries why."""
@@ -80,8 +83,11 @@ class SkillLibrary:
     async def set(self, agent_id: str | None = None) -> SkillSet:
         """The same as a set for the prompt and the Skill tool."""
         async with self._lock:
-            path, here = await self._partition(agent_id)
-            return SkillSet(await self._load(path, here), self._backend)
+            path, here, base = await self._partition(agent_id)
+            found = await self._load(path, here)
+            if self._generation == "C":
+                found = _together(found, await self._load(self._base, base))
+            return SkillSet(found, self._backend)
 
     async def _load(self, path: str, here: FileInfo | None) -> tuple[Skill, ...]:
         known = self._cache.setdefault(path, _Partition())
@@ -205,6 +211,17 @@ class SkillLibrary:
                     if info.name.lower() == FILE.lower():
                         return replace(skill, error="skill.file_case", params={"found": info.name})
         return replace(skill, error="skill.no_file")
+
+
+def _together(own: tuple[Skill, ...], flat: tuple[Skill, ...]) -> tuple[Skill, ...]:
+    """A partition's skills and those beside the partitions; what has no ``SKILL.md`` there is a
+    partition, and one of both places counts once."""
+    known = {skill.folder for skill in own}
+    more = [s for s in flat if s.error != "skill.no_file" and s.folder not in known]
+    if not more:
+        return own
+    skills = [*own, *more]
+    return tuple(_name_apart(skills, [s.folder for s in skills], {}))
 
 
 def _name_apart(skills: list[Skill], names: list[str], aliases: dict[str, str]) -> list[Skill]:

@@ -21,8 +21,8 @@ from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets.labels import Label
 
-_MOST = 260  # logical pixels that the fields take together before they scroll
-_LINES = 9  # of one field
+_MOST = 300  # logical pixels that the fields take together before they scroll
+_LINES = 8  # of one field
 
 
 def written(arguments: dict[str, Any]) -> str:
@@ -108,12 +108,13 @@ class ArgumentsEditor(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.viewport().setAutoFillBackground(False)
+        self.viewport().setProperty("ground", "raised")
 
     def show_arguments(self, arguments: dict[str, Any]) -> None:
         """Begin with these."""
         self._arguments = dict(arguments)
         body = QWidget()
+        body.setProperty("ground", "raised")
         column = QVBoxLayout(body)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(theme().px(4))
@@ -128,13 +129,19 @@ class ArgumentsEditor(QScrollArea):
                 shown = visible(field.name)[0]
                 column.addWidget(Label(lambda name=shown: name, role="caption", tone="muted"))
             field.done.connect(self.done)
+            field.cursorPositionChanged.connect(lambda field=field: self._follow(field))
             field.document().documentLayout().documentSizeChanged.connect(self.updateGeometry)
             column.addWidget(field)
         column.addStretch(1)
-        body.setAutoFillBackground(False)
         self.setWidget(body)
         self.setFocusProxy(self._first())
         self.updateGeometry()
+
+    def _follow(self, field: _Value) -> None:
+        """Where it is written stays in view."""
+        if (body := self.widget()) is not None:
+            at = field.viewport().mapTo(body, field.cursorRect().center())
+            self.ensureVisible(at.x(), at.y(), 0, theme().px(20))
 
     def _first(self) -> _Value:
         """The longest text: what a person wants to change."""

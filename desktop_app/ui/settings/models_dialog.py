@@ -26,6 +26,7 @@ from .agents_menu import AgentsMenu
 from .models_form import ModelForm
 
 _ASKS = ("list", "look up", "try", "discover", "key")
+Work = Callable[[], Coroutine[Any, Any, None]]
 _DEFINITION = int(Qt.ItemDataRole.UserRole) + 1
 
 
@@ -56,13 +57,15 @@ class ModelsDialog(Dialog):
         self.form = ModelForm()
         self._build()
         self._closed = self._filling = False
-        self.form.listWanted.connect(lambda: self._ask("list", self._list_models()))
-        self.form.modelChosen.connect(lambda p, m: self._ask("look up", self._look_up(p, m)))
+        self.form.listWanted.connect(lambda: self._ask("list", self._list_models))
+        self.form.modelChosen.connect(
+            lambda p, m: self._ask("look up", lambda: self._look_up(p, m))
+        )
         self.finished.connect(self._end)
         self._fill()
         self._select(self.library.models[0].id if self.library.models else "")
         self._problem()
-        self._ask("discover", self._discover())
+        self._ask("discover", self._discover)
 
     def _end(self) -> None:
         """What only asks is given up; what saves goes on."""
@@ -97,12 +100,12 @@ class ModelsDialog(Dialog):
         line = QHBoxLayout()
         line.setSpacing(px(8))
         self.attempt = Button(lambda: tr("Try"), glyph="play")
-        self.attempt.clicked.connect(lambda: self._ask("try", self._try()))
+        self.attempt.clicked.connect(lambda: self._ask("try", self._try))
         self.first = Button(lambda: tr("Use for new sessions"), variant="ghost")
         self.first.clicked.connect(self._make_default)
         self.menu = AgentsMenu(self.first)
         self.menu.everybody.connect(self._make_default)
-        self.menu.agent.connect(lambda agent, model: self._work(self._give(agent, model)))
+        self.menu.agent.connect(lambda agent, model: self._work(lambda: self._give(agent, model)))
         self.menu.aboutToShow.connect(self._fill_menu)
         if self._others():
             self.first.setMenu(self.menu)
@@ -122,16 +125,18 @@ class ModelsDialog(Dialog):
         self.body.addLayout(row, 1)
         self.discover = Switch(lambda: tr("Look for model servers on this computer"))
         self.discover.setChecked(self.library.file.discover)
-        self.discover.toggled.connect(lambda on: self._ask("discover", self._set_discover(on)))
+        self.discover.toggled.connect(
+            lambda on: self._ask("discover", lambda: self._set_discover(on))
+        )
         self.network = Button(lambda: tr("Network…"), glyph="globe", variant="ghost")
         self.network.clicked.connect(self.networkWanted.emit)
         self.aside(self.network)
         self.aside(self.discover)
         self.remove = Button(lambda: tr("Remove"), variant="danger")
-        self.add_button(self.remove, run=lambda: self._work(self._remove()))
+        self.add_button(self.remove, run=lambda: self._work(self._remove))
         self.add_button(Button(lambda: tr("Close")), run=self.accept)
         self.save = Button(lambda: tr("Save"), variant="primary")
-        self.add_button(self.save, run=lambda: self._work(self._save()), default=True)
+        self.add_button(self.save, run=lambda: self._work(self._save), default=True)
 
     def sizeHint(self) -> QSize:
         return QSize(theme().px(820), theme().px(660))
@@ -201,7 +206,7 @@ class ModelsDialog(Dialog):
         self.first.setVisible(kept)
         self.first.setEnabled(one.id != self._default or bool(self._others()))
         self._say(lambda: "")
-        self._ask("key", self._note_key(one))
+        self._ask("key", lambda: self._note_key(one))
 
     async def _note_key(self, one: ModelDefinition) -> None:
         place = await self.library.secrets.place()
@@ -218,17 +223,18 @@ class ModelsDialog(Dialog):
 
     # -- acts ----------------------------------------------------------------------------------
 
-    def _work(self, coro: Coroutine[Any, Any, None]) -> None:
+    def _work(self, work: Work) -> None:
         """Run an act; what fails is said below the fields."""
-        self._tasks.start(self._told(coro), name="models")
+        self._tasks.start(self._told(work), name="models")
 
-    def _ask(self, name: str, coro: Coroutine[Any, Any, None]) -> None:
-        """The same, for what changes nothing: a newer one takes the place of an older."""
-        self._tasks.replace(self._told(coro), name=name)
+    def _ask(self, name: str, work: Work) -> None:
+        """The same, for what changes nothing: a newer one takes the place of an older, which then
+        may never have begun."""
+        self._tasks.replace(self._told(work), name=name)
 
-    async def _told(self, coro: Coroutine[Any, Any, None]) -> None:
+    async def _told(self, work: Work) -> None:
         try:
-            await coro
+            await work()
         except SlipwayError as error:
             if not self._closed:
                 self._show_error(error)
@@ -251,7 +257,7 @@ class ModelsDialog(Dialog):
 
     def again(self) -> None:
         """Try the model once more."""
-        self._ask("try", self._try())
+        self._ask("try", self._try)
 
     def _say(self, words: Callable[[], str], tone: Any = "muted") -> None:
         self._note = words
@@ -289,7 +295,7 @@ class ModelsDialog(Dialog):
 
     def keep(self, name: str, secret: str) -> None:
         """Put a proxy's password into the keyring."""
-        self._work(self._keep(name, secret))
+        self._work(lambda: self._keep(name, secret))
 
     async def _keep(self, name: str, secret: str) -> None:
         if await self.library.secrets.put(name, secret) == "session" and not self._closed:
@@ -318,11 +324,7 @@ class ModelsDialog(Dialog):
         if one is None:
             return
         self._say(lambda: tr("Asking “{name}”…", name=one.name or one.model))
-        self.attempt.setEnabled(False)
-        try:
-            trial = await self.library.try_out(one, self.form.key.text().strip())
-        finally:
-            self.attempt.setEnabled(True)
+        trial = await self.library.try_out(one, self.form.key.text().strip())
         self._say(
             lambda: tr(
                 "First word after {first}, whole answer after {seconds}: {answer}",
@@ -360,6 +362,8 @@ class ModelsDialog(Dialog):
             self._default = one.id
             self.defaultChosen.emit(one.id)
             self._fill(keep=True)
+            if self.first.hasFocus() and not self._others():
+                self.view.setFocus()  # not wherever Qt puts it when the button goes
             self.first.setEnabled(bool(self._others()))
 
     def _others(self) -> list[AgentEntry]:

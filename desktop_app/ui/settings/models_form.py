@@ -6,7 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCompleter, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QCompleter,
+    QHBoxLayout,
+    QLineEdit,
+    QListView,
+    QStyledItemDelegate,
+    QVBoxLayout,
+    QWidget,
+)
 
 from desktop_app.core.models.base import EFFORTS, LimitSource, Price
 from desktop_app.core.models.catalogue import Known
@@ -16,7 +24,7 @@ from desktop_app.core.models.definitions import (
     ModelDefinition,
 )
 from desktop_app.core.models.library import Listed
-from desktop_app.core.models.providers import BY_ID, PROVIDERS
+from desktop_app.core.models.providers import BY_ID, PROVIDERS, with_scheme
 from desktop_app.ui.i18n import mark, tr
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Button, Choice, Field, Label, Switch
@@ -28,7 +36,7 @@ SOURCES: dict[str, str] = {
     "error": mark("from an error of the provider"),
     "provider": mark("from the provider's list"),
     "catalogue": mark("from the catalogue"),
-    "assumed": mark("assumed: nobody says it"),
+    "assumed": mark("assumed: the provider does not say"),
 }
 _EFFORT_WORDS = {"low": mark("Low"), "medium": mark("Medium"), "high": mark("High")}
 
@@ -205,6 +213,10 @@ class ModelForm(QWidget):
         completer = QCompleter(sorted(self._names), self.model.edit)
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        popup = QListView()
+        completer.setPopup(popup)  # which gives it a delegate that knows no style sheet
+        popup.setItemDelegate(QStyledItemDelegate(popup))
+        popup.setProperty("floats", True)
         completer.activated.connect(lambda _name: self._model_entered())
         self.model.edit.setCompleter(completer)
         self.model.edit.setFocus()
@@ -239,7 +251,7 @@ class ModelForm(QWidget):
 
     def definition(self) -> ModelDefinition | None:
         """What the fields describe, or None: then the field that will not do says why."""
-        address, model = self.address.text().strip(), self.model.text().strip()
+        address, model = self._address(), self.model.text().strip()
         spec = BY_ID[self.provider.value()]
         window, price = self._number(self.window_size), self._read_price()
         web = address.startswith(("http://", "https://"))
@@ -280,7 +292,7 @@ class ModelForm(QWidget):
         """Where the list of models is asked for; None when the address will not do."""
         if self._one is None:
             return None
-        address = self.address.text().strip()
+        address = self._address()
         spec = BY_ID[self.provider.value()]
         web = address.startswith(("http://", "https://"))
         good = web if address else bool(spec.address)
@@ -288,6 +300,14 @@ class ModelForm(QWidget):
         if not good:
             return None
         return replace(self._one, provider=spec.id, address=address, name=spec.name)
+
+    def _address(self) -> str:
+        """The address, made whole in its field where the scheme was left out."""
+        written = self.address.text().strip()
+        if (address := with_scheme(written)) != written and " " not in written:
+            self.address.edit.setText(address)
+            return address
+        return written
 
     @staticmethod
     def _number(field: Field) -> int | None:

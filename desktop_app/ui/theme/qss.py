@@ -123,6 +123,10 @@ QAbstractItemView {
   background: $surface; border: none; outline: none;
   selection-background-color: $selection; selection-color: $text;
 }
+QListView[floats="true"] {
+  background: $raised; color: $text; border: 1px solid $border-strong; padding: ${4};
+}
+QListView[floats="true"]::item { min-height: ${24}; padding: 0 ${6}; }
 QTreeView[ownGround="true"] { selection-background-color: transparent; }
 QHeaderView { background: $bg; border: none; }
 QHeaderView::section {

@@ -37,6 +37,8 @@ class MarkedBar(QScrollBar):
         return sorted(out.items())
 
     def paintEvent(self, event: QPaintEvent) -> None:
+        if self.maximum() <= self.minimum():
+            return  # nothing to scroll: a handle over all of it would be one that cannot be moved
         super().paintEvent(event)
         now = style()
         found = self.marks()

@@ -7,6 +7,7 @@ import stat
 import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from desktop_app.core.models.library import ModelLibrary
 from desktop_app.core.models.network import Network
 from desktop_app.core.models.process import ModelsProcess
 from desktop_app.core.models.provider import Connections
+from desktop_app.core.models.providers import Wire
 from desktop_app.core.models.registry import Models
 from desktop_app.core.secrets import Secrets
 from tests.helpers import providers as wire
@@ -288,6 +290,25 @@ async def test_a_trial_is_a_real_call(library: ModelLibrary) -> None:
     assert 0 < trial.first <= trial.seconds
     assert trial.usage is not None
     assert library.models == [], "trying keeps nothing"
+
+
+async def test_a_trial_does_not_count_what_starts_with_the_first_call(
+    library: ModelLibrary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A provider is not slow because its SDK is read for the first time."""
+    warm, clock = library.connections.warm, [100.0]
+
+    async def slow(wanted: Wire) -> None:
+        await warm(wanted)
+        clock[0] += 30.0
+
+    monkeypatch.setattr(library.connections, "warm", slow)
+    watch = SimpleNamespace(monotonic=lambda: clock[0])
+    monkeypatch.setattr("desktop_app.core.models.library.time", watch)
+    with Server(wire.responses("Hello there.")) as server:
+        trial = await library.try_out(entry(address=f"{server.url}/v1"), KEY)
+    assert trial.text == "Hello there."
+    assert trial.seconds == 0.0
 
 
 # -- servers on this computer -----------------------------------------------------------------

@@ -24,6 +24,7 @@ from desktop_app.core.models.network import (
 )
 from desktop_app.core.models.process import ModelsProcess
 from desktop_app.core.models.provider import Connections, ProviderModel
+from desktop_app.core.models.providers import with_scheme
 from desktop_app.core.models.trusted import Trusted, place_of, trusted_of, with_trusted, without
 from tests.core.models.test_provider_wire import ask, call, model, text_of
 from tests.helpers import providers as wire
@@ -371,3 +372,25 @@ def test_what_is_kept_of_trusted_certificates() -> None:
     assert network.route("https://api.example/v1").pin == mark
     assert network.route("http://api.example:443/v1").pin == ""
     assert network.route("https://api.example:8443/v1").pin == ""
+
+
+@pytest.mark.parametrize(
+    ("written", "whole"),
+    [
+        ("127.0.0.1:18080/v1", "http://127.0.0.1:18080/v1"),
+        ("localhost:8000/v1", "http://localhost:8000/v1"),
+        ("[::1]:8000/v1", "http://[::1]:8000/v1"),
+        ("192.168.1.7/v1", "http://192.168.1.7/v1"),
+        ("gpu-box:8000/v1", "http://gpu-box:8000/v1"),
+        ("gpu.local/v1", "http://gpu.local/v1"),
+        ("api.example.org/v1", "https://api.example.org/v1"),
+        ("8.8.8.8/v1", "https://8.8.8.8/v1"),
+        ("http://api.example.org/v1", "http://api.example.org/v1"),
+        ("ftp://x", "ftp://x"),
+        ("", ""),
+        ("/v1", "/v1"),
+        ("[::1", "[::1"),
+    ],
+)
+def test_an_address_without_a_scheme_is_made_whole(written: str, whole: str) -> None:
+    assert with_scheme(written) == whole

@@ -50,6 +50,26 @@ async def test_partitions_of_c(library: SkillLibrary, tmp_path: Path) -> None:
     assert (await library.list("agent-1"))[0].dir == "skills/agent-1/mine"
 
 
+async def test_a_skill_right_in_the_folder_is_for_every_agent(
+    library: SkillLibrary, tmp_path: Path
+) -> None:
+    """Where a person puts it who was told "the workspace's skills folder"."""
+    add(tmp_path, "plain", agent="")
+    assert names(await library.list("x")) == ["plain"]
+    add(tmp_path, "seeded", agent=".seed")
+    add(tmp_path, "mine", agent="agent-1")
+    add(tmp_path, "plain", "---\nname: plain\ndescription: Own.\n---\n", agent="agent-1")
+    (tmp_path / "skills" / "odd").mkdir()
+    (tmp_path / "skills" / "odd" / "skill.md").write_text("---\nname: odd\n---\n")
+    assert names(await library.list("new-agent")) == ["seeded", "odd", "plain"]
+    found = await library.list("agent-1")
+    assert names(found) == ["mine", "plain", "odd"], "partitions are none, their own go first"
+    assert found[1].description == "Own."
+    assert found[2].error == "skill.file_case"
+    shutil.rmtree(tmp_path / "skills" / "plain")
+    assert names(await library.list("new-agent")) == ["seeded", "odd"]
+
+
 @pytest.mark.parametrize(
     ("sample", "generation", "agent", "expected"),
     [
@@ -151,7 +171,7 @@ async def test_a_thousand_skills_are_cheap_when_nothing_changed(tmp_path: Path) 
     started = time.perf_counter()
     assert len(await library.list()) == 1000
     seconds = time.perf_counter() - started
-    assert backend.calls == ["stat_many", "versions"]  # not one question per skill
+    assert backend.calls == ["stat_many", "versions", "versions"]  # not one question per skill
     assert seconds < 0.25
     backend.calls.clear()
     add(tmp_path, "skill-0500", "---\nname: changed\ndescription: d\n---\n")

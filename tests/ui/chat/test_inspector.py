@@ -284,6 +284,28 @@ def test_a_built_in_tool_is_switched_off_and_on(qtbot: QtBot, run: Any) -> None:
     run(panel.close_tasks())
 
 
+def test_the_lists_are_as_they_are_now(qtbot: QtBot, run: Any) -> None:
+    """A skill that came, a group that the agent switched on: seen without another session."""
+    there: list[SkillEntry] = []
+
+    async def skills() -> list[SkillEntry]:
+        return list(there)
+
+    panel = ToolsPanel()
+    qtbot.addWidget(panel)
+    panel.show()
+    panel.bind(ChatSources(skills=skills))
+    panel.show_part("skills")
+    there.append(SkillEntry("new", "Does it.", 140, folder="new"))
+    panel.note_change()
+    qtbot.waitUntil(lambda: panel.skills.model.rowCount() == 1)
+    assert panel.total.text() == "140 tokens in every request"
+    there.append(SkillEntry("newer", "Does it.", 60, folder="newer"))
+    panel.show_part("skills")
+    qtbot.waitUntil(lambda: panel.total.text() == "200 tokens in every request")
+    run(panel.close_tasks())
+
+
 def test_entries_of_real_tools() -> None:
     from desktop_app.core.tools.registry import builtin_tools
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -144,6 +145,42 @@ def test_the_longest_answer_is_the_usual_one_or_a_person_s(
     qtbot.waitUntil(lambda: "Saved" in dialog.told.text())
     assert library.models[0].max_output == 2000
     assert form.longest.text() == "2000", "what was set is shown again"
+
+
+def test_the_scheme_may_be_left_out(qtbot: Any, dialog: ModelsDialog) -> None:
+    with Server(wire.json_answer({"data": [{"id": "alpha"}]})) as server:
+        choose(dialog, "compatible")
+        write(dialog, address=f"127.0.0.1:{server.port}/v1")
+        qtbot.mouseClick(dialog.form.list, Qt.MouseButton.LeftButton)
+        qtbot.waitUntil(lambda: dialog.told.text() == "1 model", timeout=20_000)
+    assert dialog.form.address.text() == f"{server.url}/v1", "it is seen what was made of it"
+
+
+def test_the_focus_stays_where_a_person_works(qtbot: Any, dialog: ModelsDialog) -> None:
+    with Server(wire.chat("Hello.")) as server:
+        choose(dialog, "compatible")
+        write(dialog, address=f"{server.url}/v1", model="m1")
+        dialog.attempt.setFocus()
+        qtbot.keyClick(dialog.attempt, Qt.Key.Key_Space)
+        qtbot.waitUntil(lambda: "Hello." in dialog.told.text(), timeout=20_000)
+    assert dialog.focusWidget() is dialog.attempt
+    qtbot.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "Saved" in dialog.told.text())
+    dialog.first.setFocus()
+    qtbot.keyClick(dialog.first, Qt.Key.Key_Space)
+    assert not dialog.first.isEnabled()
+    assert dialog.focusWidget() is dialog.view, "not on the next button that there happens to be"
+
+
+def test_what_is_asked_anew_at_once_leaves_nothing_behind(
+    qtbot: Any, dialog: ModelsDialog, recwarn: pytest.WarningsRecorder
+) -> None:
+    for name in ("gpt-4", "gpt-5"):
+        write(dialog, model=name)
+        dialog.form.modelChosen.emit("openai", name)
+    qtbot.waitUntil(lambda: dialog.form.window_size.text() == "400000", timeout=10_000)
+    gc.collect()
+    assert [str(w.message) for w in recwarn if "never awaited" in str(w.message)] == []
 
 
 def test_what_will_not_do_is_said_at_its_field(qtbot: Any, dialog: ModelsDialog) -> None:

@@ -138,6 +138,16 @@ def test_heights_in_view_are_the_real_ones_everywhere(make) -> None:
         assert numbers == list(range(numbers[0], numbers[-1] + 1))
 
 
+def test_a_bar_with_nothing_to_scroll_shows_no_handle(make) -> None:
+    def colours(view: TranscriptView) -> int:
+        image = view.verticalScrollBar().grab().toImage()
+        across = {image.pixel(x, y) for x in range(image.width()) for y in range(image.height())}
+        return len(across)
+
+    assert colours(make(source=History(1))) == 1
+    assert colours(make(source=History(40))) > 1
+
+
 def test_scrolling_up_never_jumps(make) -> None:
     """What was in view moves by exactly what was scrolled, though rows above had estimates."""
     view = make(source=History(400))

@@ -88,7 +88,7 @@ class ContextPanel(Live, QWidget):
         head.addStretch(1)
         head.addWidget(self.share, 0, bottom)
         column.addLayout(head)
-        self.estimated = Label("", role="caption", tone="muted")
+        self.estimated = Label("", role="caption", tone="muted", wrap=True)
         column.addWidget(self.estimated)
         column.addSpacing(px(6))
         self.gauge = ContextGauge(thick=8)

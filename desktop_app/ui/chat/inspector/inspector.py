@@ -83,9 +83,11 @@ class Inspector(Live, QWidget):
         """Show another session, or none. Panels that cost a listing wait until they are seen."""
         if self._vm is not None:
             self._vm.compactionsChanged.disconnect(self._count)
+            self._vm.contextChanged.disconnect(self.tools.note_change)
         self._vm, self._sources = vm, sources
         if vm is not None:
             vm.compactionsChanged.connect(self._count)
+            vm.contextChanged.connect(self.tools.note_change)
         self._stale = {"files", "tools"}
         self.context.bind(vm, sources)
         self.compactions.bind(vm)

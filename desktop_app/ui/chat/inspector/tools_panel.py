@@ -7,6 +7,8 @@ import logging
 from collections.abc import Awaitable
 from dataclasses import replace
 
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from desktop_app.core.errors import SlipwayError
@@ -26,6 +28,7 @@ from desktop_app.ui.widgets.toggles import SegmentedControl
 from .tool_list import ToolList
 
 log = logging.getLogger(__name__)
+_SOON_MS = 400  # changes of the context come in flocks
 PARTS = ("tools", "servers", "skills")
 
 
@@ -39,6 +42,8 @@ class ToolsPanel(Live, QWidget):
         self._error: SlipwayError | None = None
         self._sources = ChatSources()
         self._tasks = Tasks(self._failed)
+        self._soon = QTimer(self, singleShot=True, interval=_SOON_MS)
+        self._soon.timeout.connect(self.refresh)
         self.tools = ToolList(self._why_empty)
         self.total = Label("", role="caption", tone="muted", wrap=True)
         self.servers = McpPanel()
@@ -81,9 +86,16 @@ class ToolsPanel(Live, QWidget):
         return tr("This agent can only talk.")
 
     def show_part(self, part: str) -> None:
-        """ "tools", "servers" or "skills"."""
+        """ "tools", "servers" or "skills", as they are now: files change beside the program."""
         self.part.set_value(part)
         self._stack.setCurrentIndex(PARTS.index(part))
+        self.refresh()
+
+    def note_change(self) -> None:
+        """What goes with a request may be something else now: a skill that came, groups that the
+        agent switched. It is read while it is seen, else when it is seen next."""
+        if self.isVisible():
+            self._soon.start()
 
     def bind(self, sources: ChatSources) -> None:
         """Show what another session's agent has."""
@@ -101,13 +113,20 @@ class ToolsPanel(Live, QWidget):
         try:
             tools, skills = await asyncio.gather(sources.tools(), sources.skills())
         except SlipwayError as error:
-            self._error = error
-            self.retranslate()
+            if sources is self._sources:
+                self._error = error
+                self.retranslate()
+            return
+        if sources is not self._sources:
             return
         off = sources.tools_off()
         self._tools = [replace(t, enabled=t.name not in off) for t in tools]
         self._skills, self._error = skills, None
         self.retranslate()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._soon.start()
 
     def _switch_skill(self, folder: str, on: bool) -> None:
         sources = self._sources
