@@ -21,6 +21,7 @@ from desktop_app.core.context.compaction import check_fits
 from desktop_app.core.context.counted import Counted
 from desktop_app.core.context.figures import HISTORY, CallCount
 from desktop_app.core.context.ingest import BATCH, FEWEST, Allowance
+from desktop_app.core.context.kept import adopt, dump
 from desktop_app.core.context.limits import (
     output_from_error,
     resolve,
@@ -79,6 +80,7 @@ class ContextEngine:
         self._calls: deque[CallCount] = deque(maxlen=HISTORY)
         self._resume: Counted | None = None
         self.resume()
+        log.read = self._read
         self._accounts: dict[tuple[object, ...], Accounting] = {}
         self._present: tuple[tuple[object, ...], Accounting] | None = None
         self.envelope = Envelope()
@@ -186,8 +188,14 @@ class ContextEngine:
                 counter=counter,
                 calls=self._calls,
             )
+            if (kept := self.log.now.kept) is not None:
+                adopt(kept, account.parts, account.pricer)
         self._present = (info, marks, counter), account
         return account
+
+    def _read(self) -> bytes:
+        account, now = self.account(), self.log.now
+        return dump(now.state.context, account.parts, account.pricer, now.kept)
 
     async def breakdown(self) -> Breakdown:
         """Who uses the window now. The first call loads the model and counts the whole session in
@@ -207,6 +215,8 @@ class ContextEngine:
     def _count(self) -> Breakdown:
         load_ranks(self.model.info)
         account, prompt = self.account(), self.prompt()
+        if (kept := self.log.now.kept) is not None:
+            kept.fits(account.pricer)  # looks at it, and that takes its time
         if (known := self._resume) is not None:
             self._resume = None
             account.resume(known, prompt)

@@ -14,6 +14,7 @@ from typing import Any
 from desktop_app.core.context.build import slipway
 from desktop_app.core.context.figures import HISTORY
 from desktop_app.core.context.guards import Guards
+from desktop_app.core.context.kept import Kept
 from desktop_app.core.context.types import CompactionRecord
 from desktop_app.core.messages import (
     BLOCKS,
@@ -68,6 +69,7 @@ class Folded:
     anchored: bool = False  # the prompt of the newest count has only grown since
     cost: float | None = None  # US dollars of all calls with a known price; None without one
     turn_cost: float | None = None  # of the newest turn
+    kept: Kept | None = field(default=None, compare=False, repr=False)  # of a snapshot, if any
 
     @property
     def compactions(self) -> list[CompactionRecord]:

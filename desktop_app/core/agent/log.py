@@ -40,6 +40,8 @@ class SessionLog:
         self.journal = journal
         self.emit = emit
         self.written: list[Callable[[Sequence[Record]], None]] = []  # told of each append
+        # What was read of the messages, to be kept with a snapshot.
+        self.read: Callable[[], bytes] = bytes
         self._unsaved: list[tuple[tuple[NewRecord, ...], tuple[OpUpdate, ...]]] = []
         self._folder = Folder(journal.info.key.session_id)
         self._snapshot = 0  # the record that the newest snapshot reaches
@@ -77,7 +79,7 @@ class SessionLog:
         if head - self._snapshot < snapshot.EVERY:
             return
         try:
-            data = await asyncio.to_thread(snapshot.dump, self.now)
+            data = await asyncio.to_thread(lambda: snapshot.dump(self.now, self.read()))
             await self.journal.put_snapshot(head, data)
         except SlipwayError as error:
             logger.info("no snapshot was written: %s", error)

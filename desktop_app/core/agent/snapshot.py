@@ -13,6 +13,7 @@ from typing import Any
 
 from desktop_app.core.context.applying import record_from
 from desktop_app.core.context.guards import Guards
+from desktop_app.core.context.kept import Kept
 from desktop_app.core.state import AgentState
 from desktop_app.core.tools.background import Command, Ending
 
@@ -24,11 +25,11 @@ VERSION = 8  # of what a record means to the fold: raise it when a handler chang
 EVERY = 200  # records between two snapshots
 
 
-def dump(now: Folded) -> bytes:
-    """``now`` as JSON. Nothing may change it meanwhile."""
+def dump(now: Folded, read: bytes = b"") -> bytes:
+    """``now`` as lines of JSON: all but the state, the state, and what was ``read`` of its messages
+    (``kept.dump``). Nothing may change it meanwhile."""
     body: dict[str, Any] = {
         "v": VERSION,
-        "state": json.loads(now.state.to_json()),
         "waiting": [dataclasses.asdict(w) for w in now.waiting.values()],
         "commands": [dataclasses.asdict(c) for c in now.commands.values()],
         "guards": now.guards.to_body(),
@@ -37,7 +38,8 @@ def dump(now: Folded) -> bytes:
     }
     for name in _PLAIN:
         body[name] = getattr(now, name)
-    return json.dumps(body, ensure_ascii=True, separators=(",", ":")).encode()
+    told = json.dumps(body, ensure_ascii=True, separators=(",", ":")).encode()
+    return b"\n".join([told, now.state.to_json().encode(), read])
 
 
 _PLAIN = (
@@ -64,10 +66,15 @@ _PLAIN = (
 def load(data: bytes, seq: int) -> Folded | None:
     """The session at ``seq``; None when the bytes are of another version or damaged."""
     try:
-        body = json.loads(data)
+        told, _, rest = data.partition(b"\n")
+        state, _, read = rest.partition(b"\n")
+        body = json.loads(told)
         if body.get("v") != VERSION or body.get("head") != seq:
             return None
-        now = Folded(AgentState.model_validate(body["state"]))
+        # Until 0.1 the state was in the same line.
+        whole = state or json.dumps(body["state"])
+        now = Folded(AgentState.model_validate_json(whole))
+        now.kept = Kept(read, now.state.context) if read else None
         for name in _PLAIN:
             setattr(now, name, body[name])
         now.waiting = {w["op_id"]: Waiting(**w) for w in body["waiting"]}

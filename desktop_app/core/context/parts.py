@@ -8,7 +8,7 @@ read long ago.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from operator import is_
 from typing import NamedTuple
@@ -72,6 +72,7 @@ class Entry:
     raw: float = 0.0  # of all
     images: float = 0.0  # of these, of images
     tasks: bool = False  # the task list is shown in it
+    row: bytes = b""  # as it is kept beside a snapshot, once it was: see ``kept``
 
     def __post_init__(self) -> None:
         self.raw = sum(p.raw for p in self.parts)
@@ -99,12 +100,17 @@ class Entry:
         return atoms
 
 
+def _nothing(msg: Msg) -> Entry | None:
+    return None
+
+
 class Parts:
     """The parts of one session's messages, weighed for one model."""
 
     def __init__(self, pricer: Pricer) -> None:
         self._pricer = pricer
         self._known: dict[str, Entry] = {}
+        self._before: Callable[[Msg], Entry | None] = _nothing
         self.read = 0  # parts read afresh: what a test of O(new items) looks at
 
     def of(self, context: Sequence[Msg], *, keep: bool = True) -> list[Entry]:
@@ -119,9 +125,16 @@ class Parts:
 
     def entry(self, msg: Msg) -> Entry:
         """Of one message of the session."""
-        entry = self._known.get(msg.id)
+        entry = self._had(msg)
         if entry is None or not entry.is_of(msg):
             entry = self._known[msg.id] = self._entry(msg, entry)
+        return entry
+
+    def _had(self, msg: Msg) -> Entry | None:
+        """What was read of ``msg``, now or before: of its first blocks, or of others."""
+        entry = self._known.get(msg.id)
+        if entry is None and (entry := self._before(msg)) is not None:
+            self._known[msg.id] = entry
         return entry
 
     def forget(self, context: Sequence[Msg], entries: Sequence[Entry]) -> None:
@@ -129,16 +142,25 @@ class Parts:
         if len(self._known) > 2 * len(entries) + 64:
             self._known = {m.id: e for m, e in zip(context, entries, strict=True)}
 
+    def known(self, msg: Msg) -> Entry | None:
+        """The entry of ``msg`` where it was read as it is."""
+        entry = self._known.get(msg.id)
+        return entry if entry is not None and entry.is_of(msg) else None
+
     def knows(self, msg: Msg) -> bool:
         """Whether ``msg`` was read as it is."""
-        entry = self._known.get(msg.id)
-        return entry is not None and entry.is_of(msg)
+        return self.known(msg) is not None
+
+    def adopt(self, before: Callable[[Msg], Entry | None]) -> None:
+        """Ask ``before`` for what an earlier reading gave, where a message was not read yet; an
+        answer is good for its own ``blocks`` only, which ``msg`` may have gone on from."""
+        self._before = before
 
     def advance(self, context: Sequence[Msg]) -> None:
         """Read what has come at the end of ``context``, a little at a time: it is asked for with
         every step. The rest is read when it is wanted."""
         for msg in context[-MOST:]:
-            entry = self._known.get(msg.id)
+            entry = self._had(msg)
             new = len(msg.content) - (len(entry.blocks) if entry is not None else 0)
             if new <= FEW and (entry is None or not entry.is_of(msg)):
                 self._known[msg.id] = self._entry(msg, entry)

@@ -61,7 +61,7 @@ class Pricer:
 
     def __init__(self, counter: Counter, model: str = "") -> None:
         self.texts = CountCache(counter)
-        self._model = model
+        self.model = model
         self._images: dict[str, int] = {}
         self._envelope: Envelope | None = None
         self._envelope_pieces: list[Piece] = []
@@ -170,7 +170,7 @@ class Pricer:
         if (known := self._images.get(key)) is None:
             if len(self._images) > 1000:
                 self._images.clear()
-            known = self._images[key] = data_tokens(block, self._model)
+            known = self._images[key] = data_tokens(block, self.model)
         return float(known)
 
 

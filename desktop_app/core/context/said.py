@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from desktop_app.core.messages import WireModel
 
@@ -122,22 +122,34 @@ def _cut(texts: tuple[str, ...], text: str, sizes: tuple[float, ...]) -> _Pieces
         flag = NOTHING if _NOTHING.fullmatch(one.strip()) else 0
         flag |= BACK if back and takes_back(one) else 0
         flags.append(flag | (NAMED if named else 0))
+    sound = len(plain(text)) <= sum(len(t) + 2 for t in texts)
+    return _columns(texts, tuple(worth), tuple(flags), sizes, sound)
+
+
+def _columns(
+    texts: tuple[str, ...],
+    worth: tuple[float, ...],
+    flags: tuple[int, ...],
+    sizes: tuple[float, ...],
+    sound: bool,
+) -> _Pieces:
     shapes = tuple([plain(one).casefold() for one in texts])
     telling = [n for n, w in enumerate(worth) if w > 0]
     rest = tuple([n for n, w in enumerate(worth) if not w > 0])
+    special = any(f & (NOTHING | BACK) for f in flags) or len(set(shapes)) < len(shapes)
     return _Pieces(
         texts,
         shapes,
-        tuple(worth),
-        tuple(flags),
+        worth,
+        flags,
         sizes,
         tuple([(n,) for n in telling]),
         tuple([(worth[n], 1 + sizes[n] / 200) for n in telling]),
         tuple([sizes[n] for n in telling]),
         rest,
         sum(sizes[n] for n in rest),
-        any(f & (NOTHING | BACK) for f in flags) or len(set(shapes)) < len(shapes),
-        len(plain(text)) <= sum(len(t) + 2 for t in texts),
+        special,
+        sound,
     )
 
 
@@ -156,6 +168,33 @@ def pieces_of(one: Said, count: Count, where: str) -> _Pieces:
     if not isinstance(known, _Pieces):
         known = count.memo[key] = _pieces(one, count, where)
     return known
+
+
+def cut_of(one: Said, count: CountCache) -> list[Any] | None:
+    """The pieces of a message, where they were looked for, as JSON that ``put_cut`` reads."""
+    known = count.memo.get(one.text)
+    if not isinstance(known, _Pieces):
+        return None
+    at, spans, more = 0, list[Any](), 2.0 if len(known.texts) == 1 else 3.0
+    for text in known.texts:
+        place = one.text.find(text, at)
+        spans.append(text if place < 0 else [place, len(text)])
+        at = max(at, place)
+    counts = [count.count(text) for text in known.texts]
+    if any(c + more != s for c, s in zip(counts, known.sizes, strict=True)):
+        more = 5.0 - more
+    return [spans, counts, more, known.worth, known.flags, known.sound]
+
+
+def put_cut(one: Said, cut: list[Any], count: CountCache) -> None:
+    """Remember what ``cut_of`` gave."""
+    spans, counts, more, worth, flags, sound = cut
+    text = one.text
+    texts = tuple([s if isinstance(s, str) else text[s[0] : s[0] + s[1]] for s in spans])
+    for piece, size in zip(texts, counts, strict=True):
+        count.keep(piece, size)
+    sizes = tuple([c + more for c in counts])
+    count.memo[text] = _columns(texts, tuple(worth), tuple(flags), sizes, bool(sound))
 
 
 def _pieces(one: Said, count: Count, where: str) -> _Pieces:

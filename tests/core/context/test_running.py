@@ -39,7 +39,7 @@ TOLD = (
 TRIGGERS: tuple[Trigger, ...] = ("manual", "danger", "alert", "overflow")
 
 
-def _script(rng: random.Random) -> Script:
+def script(rng: random.Random) -> Script:
     def call() -> tuple[str, str, str, int]:
         name, tool = rng.choice(("c1", "c2", "")), rng.choice(("Read", "Write", "Bash"))
         return name, tool, rng.choice(("notes/a.md", "数据/表.csv")), rng.choice((40, 400, 3000))
@@ -57,7 +57,7 @@ def _script(rng: random.Random) -> Script:
     return Script(turns, (("write the index", False), ("检查附录", True)))
 
 
-def _told(account: Accounting, state: AgentState, trigger: Trigger) -> tuple[str, Proposal | None]:
+def told(account: Accounting, state: AgentState, trigger: Trigger) -> tuple[str, Proposal | None]:
     """All that a compaction says, but for when it was."""
     try:
         proposal = asyncio.run(Compactor(None, account, ENVELOPE).propose(state, trigger))
@@ -83,7 +83,7 @@ def test_compactions_are_those_of_an_account_that_reads_all_afresh() -> None:
     for seed in range(24):
         rng = random.Random(seed)
         limits = Limits(window=rng.choice((8000, 16000)), max_output=1000)
-        account, player = Accounting(limits), Player(_script(rng))
+        account, player = Accounting(limits), Player(script(rng))
         last: Proposal | None = None
         for state in player.moments():
             what = rng.random()
@@ -99,8 +99,8 @@ def test_compactions_are_those_of_an_account_that_reads_all_afresh() -> None:
                 last = None
             else:
                 trigger = rng.choice(TRIGGERS)
-                now, proposal = _told(account, state, trigger)
-                afresh, _ = _told(Accounting(account.limits), state, trigger)
+                now, proposal = told(account, state, trigger)
+                afresh, _ = told(Accounting(account.limits), state, trigger)
                 assert now == afresh
                 if proposal is not None and rng.random() < 0.6:
                     player.state, last = proposal.new_state, proposal
@@ -108,7 +108,7 @@ def test_compactions_are_those_of_an_account_that_reads_all_afresh() -> None:
     assert made > 20
 
 
-def _long(turns: int) -> AgentState:
+def long(turns: int) -> AgentState:
     state = AgentState(session_id="s")
     for n in range(turns):
         person = Msg.user(f"{SAID[n % len(SAID)]} Look at file{n}.txt.")
@@ -120,7 +120,7 @@ def _long(turns: int) -> AgentState:
 
 
 def test_a_compaction_looks_only_at_what_came_since_the_last_look() -> None:
-    state, account = _long(60), Accounting(Limits(window=8000, max_output=1000))
+    state, account = long(60), Accounting(Limits(window=8000, max_output=1000))
     whole = list(state.context)
     state.context = whole[:-4]
     account.running.standing(state.context)
@@ -128,15 +128,15 @@ def test_a_compaction_looks_only_at_what_came_since_the_last_look() -> None:
         state.context = whole[:end]
         account.advance(state)
     read = account.parts.read
-    told, proposal = _told(account, state, "danger")
-    assert proposal is not None, told
+    body, proposal = told(account, state, "danger")
+    assert proposal is not None, body
     assert account.parts.read == read  # nothing was left to be read
 
 
 def test_a_ledger_is_written_out_as_its_model_is() -> None:
-    state = _long(60)
+    state = long(60)
     limits = Limits(window=8000, max_output=1000)
-    _, proposal = _told(Accounting(limits), state, "danger")
+    _, proposal = told(Accounting(limits), state, "danger")
     assert proposal is not None
     part: dict[str, Any] = proposal.record.ledger
     ledger = ledger_from(part)
@@ -149,8 +149,8 @@ def test_a_ledger_is_written_out_as_its_model_is() -> None:
 
 def test_another_account_of_the_same_session_changes_nothing_that_is_kept() -> None:
     """Forks share what was read; a plan on one leaves the sums of the others alone."""
-    state, account = _long(40), Accounting(Limits(window=8000, max_output=1000))
-    first, _ = _told(account, state, "danger")
-    _told(account.fork(), state.model_copy(update={"context": state.context[:31]}), "danger")
-    again, _ = _told(account, state, "danger")
+    state, account = long(40), Accounting(Limits(window=8000, max_output=1000))
+    first, _ = told(account, state, "danger")
+    told(account.fork(), state.model_copy(update={"context": state.context[:31]}), "danger")
+    again, _ = told(account, state, "danger")
     assert first == again
