@@ -1,7 +1,8 @@
-"""The other process in tests of background commands that outlive their program. Usage: ROOT
+"""The other process in tests of commands that outlive their program. Usage: ROOT [LINE]
 
-Starts one in the background that writes its process ids to ``folder/pids`` and prints a line, says
-``ready`` once the line is in the session's file, and waits to be killed.
+Starts one in the background that writes its process ids to ``folder/child`` and ``folder/stray``
+and prints a line, says ``ready`` once the line is in the session's file, and waits to be killed.
+With LINE the agent waits for that one instead; ``ready`` is said as it starts.
 """
 
 from __future__ import annotations
@@ -11,11 +12,24 @@ import os
 import sys
 from pathlib import Path
 
+from desktop_app.core.events import ToolStarted
 from desktop_app.core.models.scripted import Call, Say, ScriptedModel
 from desktop_app.core.sessions.sqlite import SqliteJournalStore
 from tests.helpers.sessions import Bench, collect
 
 LINE = "(setsid sleep 700 & echo $! > stray); sleep 700 & echo $! > child; echo up; wait"
+
+
+async def wait_for_it(root: Path, line: str) -> None:
+    model = ScriptedModel([[Call("Bash", {"command": line})]])
+    bench = Bench(root / "folder", model, store=SqliteJournalStore(root / "journals"))
+    talk = await bench.open(mode="bypass", model="scripted")
+    started = asyncio.Event()
+    talk.listen(lambda event: started.set() if isinstance(event, ToolStarted) else None)
+    turn = bench.tasks.start(collect(talk.send("start it")), name="turn")
+    await started.wait()
+    os.write(1, b"ready\n")
+    await turn
 
 
 async def work(root: Path) -> None:
@@ -34,4 +48,5 @@ async def work(root: Path) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(work(Path(sys.argv[1])))
+    folder = Path(sys.argv[1])
+    asyncio.run(wait_for_it(folder, sys.argv[2]) if len(sys.argv) > 2 else work(folder))

@@ -7,6 +7,7 @@ import sysconfig
 from pathlib import Path
 from typing import Any
 
+from desktop_app.core.ids import new_id
 from desktop_app.core.tools.base import FileVersions, ToolContext
 from desktop_app.core.workspaces.backend import Backend
 from desktop_app.core.workspaces.local import LocalBackend
@@ -39,7 +40,7 @@ def make_context(folder: Path, *, backend: Backend | None = None, **options: Any
         root=options.pop("root", str(folder / ".slipway")),
         session_id="s1",
         agent_id="a1",
-        op_id="op1",
+        op_id=new_id(),  # names its processes, beside those of other tests
         files=FileVersions(),
         tasks=[],
         emit=lambda stream, text: said.append((stream, text)),

@@ -23,7 +23,7 @@ from .changing import Changing
 from .compacting import Compacting
 from .engine import ContextEngine
 from .execute import Executor
-from .recovery import recover
+from .recovery import end_left, recover
 from .room import Room
 from .setting import Agent, Setting
 from .shown import SHOWN, entry_of, history_of
@@ -42,6 +42,7 @@ class SessionConversation(Answering, Compacting, Changing):
         self = cls(journal, setting, tasks)
         await self.log.load()
         if journal.info.writable:
+            await end_left(self.log, setting.workspace.get_backend())
             self.recovered = await recover(self.log)
             await self.commands.recover()
         self._files.seen = self.log.now.files

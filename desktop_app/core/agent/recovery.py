@@ -3,26 +3,32 @@
 Runs once, right after a session's journal was opened for writing, and is idempotent: killed in its
 middle, it does the same again. The open reply stays open, so that "continue" goes on with the same
 reply: calls that never started are planned anew, calls that only read run again under the same
-operation id, and calls that may have changed something get an answer that says so.
+operation id, and calls that may have changed something get an answer that says so. What of them
+still runs is ended first.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 from dataclasses import dataclass
 from typing import Any
 
+from desktop_app.core.errors import SlipwayError
 from desktop_app.core.messages import Msg
 from desktop_app.core.sessions.base import NewRecord, OpUpdate
+from desktop_app.core.workspaces.backend import Backend
 
 from .execute import result_block
 from .finding import op_of
 from .log import SessionLog
 
+logger = logging.getLogger(__name__)
+
 UNKNOWN_OUTCOME = (
     "<system-reminder>The program ended while this call ran, so its outcome is unknown: it may "
-    "have been done in full, in part or not at all. Look before you do it again, and tell the "
-    "person.</system-reminder>"
+    "have been done in full, in part or not at all. What still ran of it was ended. Look before "
+    "you do it again, and tell the person.</system-reminder>"
 )
 
 
@@ -34,6 +40,20 @@ class Recovered:
     reply_id: str | None
     operations: tuple[tuple[str, str, str], ...] = ()  # op id, tool, fate
     text_kept: int = 0  # characters of a streamed answer that were kept
+
+
+async def end_left(log: SessionLog, backend: Backend) -> int:
+    """End what a program that died left running of the calls that it was doing: their processes
+    carry the operation's id. How many processes there were. A machine's helper needs no such
+    search: it ends what it started as soon as nobody holds its line."""
+    marks = [op for call in log.now.calls() if (op := op_of(call)) not in log.now.waiting]
+    if not marks or backend.kind != "local":
+        return 0
+    try:
+        return await backend.end_marked(marks)
+    except SlipwayError as error:
+        logger.warning("processes of a dead program were not looked for: %s", error)
+        return 0
 
 
 async def recover(log: SessionLog) -> Recovered:

@@ -148,8 +148,10 @@ class Bash(PlainTool):
         live = Live(ctx.emit)
         seconds = args.get("timeout", DEFAULT_MS) / 1000
         missing: WorkspaceError | None = None
+        # Found by it if we die while it runs. A machine's helper ends all that it started itself.
+        mark = ctx.op_id if ctx.backend.kind == "local" else None
         for argv in argvs:
-            stream = ctx.backend.run(argv, env=env, timeout=seconds)
+            stream = ctx.backend.run(argv, env=env, timeout=seconds, mark=mark)
             try:
                 async with closing(stream) as events:
                     async for event in events:

@@ -98,25 +98,25 @@ def kill_all(processes: list[psutil.Process]) -> None:
 def end_marked(marks: list[str]) -> int:
     """Kill what still carries one of ``marks``; how many processes that were."""
     ended: set[int] = set()
-    for mark in marks:
-        for _ in range(3):  # what forks while we kill is met in the next round
-            if not (found := marked(mark)):
-                break
-            ended.update(proc.pid for proc in found)
-            kill_all(found)
+    for _ in range(3):  # what forks while we kill is met in the next round
+        if not (found := marked(*marks)):
+            break
+        ended.update(proc.pid for proc in found)
+        kill_all(found)
     return len(ended)
 
 
-def marked(mark: str) -> list[psutil.Process]:
-    """Living processes whose environment carries our mark."""
+def marked(*marks: str) -> list[psutil.Process]:
+    """Living processes whose environment carries one of our marks."""
     import psutil
 
+    wanted = {mark for mark in marks if mark}
     found: list[psutil.Process] = []
     me = os.getpid()
-    for proc in psutil.process_iter():
+    for proc in psutil.process_iter() if wanted else ():
         if proc.pid == me:
             continue
         with suppress(psutil.Error, OSError):
-            if proc.environ().get(MARK) == mark and proc.status() != psutil.STATUS_ZOMBIE:
+            if proc.environ().get(MARK) in wanted and proc.status() != psutil.STATUS_ZOMBIE:
                 found.append(proc)
     return found

@@ -177,7 +177,10 @@ async def test_a_stopped_turn_leaves_it_running_and_the_session_ends_it(folder: 
     await b.close()
 
 
-async def test_what_fails_at_once_is_told_at_once(folder: Path) -> None:
+async def test_what_fails_at_once_is_told_at_once(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "QUICK_SECONDS", 20.0)  # a busy machine starts bash slowly
     b, c = await opened(folder, back("no-such-program-here"), [Say("oh")])
     await collect(c.send("start it"))
     assert "exit code 127" in results(c)[0]
