@@ -63,7 +63,7 @@ class Opened:
             lambda: self.state.tool_context.activated_groups,
             lambda: off_tools(self.state),
         )
-        self.toolbox = Toolbox(groups, self._tool_context)
+        self.toolbox = Toolbox(groups, self._tool_context, self._servers)
         self.commands = SessionCommands(self.log, setting.workspace, tasks, self._stream.emit)
         self._requests = Requests(
             self.log,

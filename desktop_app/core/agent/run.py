@@ -278,6 +278,7 @@ class Turn:
         now = self.p.log.now
         planned: list[Planned] = []
         permissions = self.p.permissions()
+        await self.p.toolbox.bring([c for c in calls if now.decided.get(op_of(c)) is not False])
         for call in calls:
             op_id = op_of(call)
             decided = now.decided.get(op_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
 
+from desktop_app.core.errors import ToolFailure
 from desktop_app.core.mcp.manager import McpManager
 from desktop_app.core.mcp.tools import McpTool
 from desktop_app.core.messages import ToolCallBlock
@@ -59,6 +60,16 @@ class Servers:
         called = any(call.name.startswith("mcp__") for call in open_calls)
         new = NEW_SECONDS if self.manager.waits else 0.0
         await self.manager.settled(CALLED_SECONDS if called else new)
+
+    def owner(self, tool: str) -> str | None:
+        """As ``McpManager.owner``."""
+        return self.manager.owner(tool) if self.manager is not None else None
+
+    async def bring(
+        self, tool: str, server: str, told: Callable[[str], None]
+    ) -> ToolFailure | None:
+        """As ``McpManager.bring``."""
+        return await self.manager.bring(tool, server, told) if self.manager is not None else None
 
     async def close(self) -> None:
         self._tasks.cancel(self._name)

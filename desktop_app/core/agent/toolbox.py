@@ -7,9 +7,10 @@ import hashlib
 import json
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeGuard, cast
+from functools import partial
+from typing import Any, Literal, Protocol, TypeGuard, cast
 
 from desktop_app.core.errors import SlipwayError, ToolFailure
 from desktop_app.core.events import Approval, Effect
@@ -26,6 +27,21 @@ log = logging.getLogger(__name__)
 
 Fate = Literal["run", "ask", "external", "answered"]
 MakeContext = Callable[[str], ToolContext]
+
+
+class Waits(Protocol):
+    """Where tools come from that may be late: MCP servers."""
+
+    def owner(self, tool: str) -> str | None:
+        """The server that a tool of this name would be of."""
+        ...
+
+    async def bring(
+        self, tool: str, server: str, told: Callable[[str], None]
+    ) -> ToolFailure | None:
+        """Wait a bounded time for it, and tell so; None when the tool is there then, else why
+        not."""
+        ...
 
 
 @dataclass(slots=True)
@@ -87,12 +103,15 @@ def effect_of(tool: Tool, args: dict[str, Any]) -> Effect:
 
 
 class Toolbox:
-    """The tools that the model has now. ``context(op_id)`` makes what a tool may use."""
+    """The tools that the model has now. ``context(op_id)`` makes what a tool may use; ``late`` has
+    those that may not be there yet."""
 
-    def __init__(self, groups: ToolGroups, context: MakeContext) -> None:
+    def __init__(self, groups: ToolGroups, context: MakeContext, late: Waits | None = None) -> None:
         self.groups = groups
         self._context = context
         self._begun: dict[str, ToolContext] = {}  # by operation, with what is looked at ahead
+        self._late = late
+        self._absent: dict[str, ToolFailure | None] = {}  # what came of waiting for tools
 
     @property
     def tools(self) -> dict[str, AnyTool]:
@@ -125,6 +144,21 @@ class Toolbox:
     def _with_ahead(self, op_id: str) -> ToolContext:
         return self._begun.get(op_id) or self._context(op_id)
 
+    async def bring(self, calls: Sequence[ToolCallBlock]) -> None:
+        """Before a step's calls are planned: wait a bounded time, once for all of them, for the
+        servers of tools that are not there, which a model knows from an earlier turn."""
+        self._absent.clear()
+        waits: dict[str, Coroutine[Any, Any, ToolFailure | None]] = {}
+        for call in calls:
+            name = call.name
+            if self._late is None or name in self.tools or self.groups.group_of(name) is not None:
+                continue
+            if name not in waits and (server := self._late.owner(name)) is not None:
+                told = partial(self._context(op_of(call)).emit, "progress")
+                waits[name] = self._late.bring(name, server, told)
+        if waits:
+            self._absent.update(zip(waits, await asyncio.gather(*waits.values()), strict=True))
+
     async def plan(
         self, call: ToolCallBlock, permissions: Permissions, *, approved: bool = False
     ) -> Planned:
@@ -138,6 +172,8 @@ class Toolbox:
             )
             return self._answered(call, {}, failed(text, "tool.bad_json", name=call.name))
         tool = self.tools.get(call.name)
+        if tool is None and (absent := self._absent.get(call.name)) is not None:
+            return self._answered(call, args, self._failure(absent))
         if tool is None:
             text = f"There is no tool named {call.name!r}. Tools: {', '.join(self.tools)}."
             if (group := self.groups.group_of(call.name)) is not None:

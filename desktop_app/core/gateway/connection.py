@@ -17,6 +17,7 @@ from typing import Any, Literal, cast
 
 from desktop_app.core.errors import ToolFailure, WorkspaceError
 from desktop_app.core.mcp.connection import Limits, RemoteTool, State, Status
+from desktop_app.core.mcp.reasons import not_running
 from desktop_app.core.mcp.ring import Ring
 from desktop_app.core.mcp.spec import ServerSpec
 from desktop_app.core.tasks import Tasks, cancelled, ending
@@ -258,6 +259,19 @@ class GatewayConnection:
         self._work, self._there = None, False
         self.start()
 
+    async def ready(self) -> None:
+        """As ``Connection.ready``: its machine is woken, its gateway and it are started."""
+        self.start()
+        await self._ready()
+        if self.status.state == "failed":
+            await self._kick()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._limits.wait):
+                while self.status.state in ("starting", "waiting"):
+                    await self._moved.wait()
+        if self.status.state != "ok":
+            raise self._not_running()
+
     async def _ready(self) -> None:
         """Until the gateway tells of the server: one that does not run there is tried again by the
         call itself. A gateway that gave up is tried again here, and when it gives up once more the
@@ -277,13 +291,11 @@ class GatewayConnection:
         finally:
             self._wanted -= 1
         if not self._there or self.status.state == "starting":
-            why = self.status.params.get("detail") or self.status.code or "it is still starting"
-            raise ToolFailure(
-                "mcp.not_running",
-                f"The MCP server {self.spec.name!r} is not running: {why}",
-                retryable=True,
-                name=self.spec.name,
-            )
+            raise self._not_running()
+
+    def _not_running(self) -> ToolFailure:
+        now = self.status
+        return not_running(self.spec.name, now.state, now.code, now.params)
 
     def _died(self, tool: str) -> ToolFailure:
         return ToolFailure(

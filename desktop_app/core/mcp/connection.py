@@ -16,7 +16,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from desktop_app.core.errors import ToolFailure
 from desktop_app.core.secrets import Place, Secrets
 from desktop_app.core.tools.base import ToolOutcome
 
@@ -25,7 +24,7 @@ from .asks import Asker
 from .calling import Call, Progress, make_call
 from .listing import RemoteTool, list_tools
 from .oauth import SECONDS, OAuth, SignIn, Storage, secret_name
-from .reasons import reason_of
+from .reasons import not_running, reason_of
 from .ring import Ring
 from .runner import Runner
 from .shell_path import login_path
@@ -172,6 +171,12 @@ class Connection:
 
         self.start()
         return await self._runner.run(work())
+
+    async def ready(self) -> None:
+        """Wait a bounded time until it runs; a server that is down is tried again for it.
+        ToolFailure ``mcp.not_running`` with the reason."""
+        self.start()
+        await self._runner.run(self._ready())
 
     def _tell_home(self, call: Callable[[], None]) -> None:
         try:
@@ -374,13 +379,8 @@ class Connection:
         except TimeoutError:
             pass
         if self._client is None:
-            why = self._now.params.get("detail") or self._now.code or "it is still starting"
-            raise ToolFailure(
-                "mcp.not_running",
-                f"The MCP server {self.spec.name!r} is not running: {why}",
-                retryable=True,
-                name=self.spec.name,
-            )
+            now = self._now
+            raise not_running(self.spec.name, now.state, now.code, now.params)
         return self._client
 
 

@@ -23,7 +23,7 @@ from desktop_app.core.workspaces.mcp_write import McpWriter, NewServer
 from .asks import Asker
 from .connection import Connection, Limits, State, Status
 from .listing import RemoteTool
-from .names import tool_name
+from .names import belongs, tool_name
 from .oauth import SignIn
 from .ring import Ring
 from .runner import Runner
@@ -46,6 +46,8 @@ class Server(Protocol):
     def restart(self) -> None: ...
 
     async def stop(self) -> None: ...
+
+    async def ready(self) -> None: ...
 
     async def call(
         self,
@@ -120,7 +122,7 @@ class McpManager:
         self._runner = runner
         self._agent_id = agent_id
         self._session_id = session_id
-        self._limits = limits
+        self.limits = limits
         self._secrets = secrets
         self._declared: list[McpDeclaration] = []
         self._specs: dict[str, ServerSpec] = {}
@@ -208,7 +210,7 @@ class McpManager:
             self._runner,
             self._workspace.info.folder,
             lambda _: self._changed(),
-            self._limits,
+            self.limits,
             self.ask,
             self._secrets,
         )
@@ -273,8 +275,7 @@ class McpManager:
             ) -> ToolOutcome:
                 connection = self._connections.get(server)
                 if connection is None:
-                    text = f"The MCP server {server!r} is switched off."
-                    raise ToolFailure("mcp.not_running", text, name=server)
+                    raise _off(server)
                 return await connection.call(
                     name, args, images=images, progress=progress, op_id=op_id
                 )
@@ -285,6 +286,33 @@ class McpManager:
     def tools(self) -> tuple[McpTool, ...]:
         """What the model may have, in the order of the declarations. Costs nothing."""
         return self._offered
+
+    def owner(self, tool: str) -> str | None:
+        """The declared server that a tool of this name would be of, whether it runs or not."""
+        known = [name for name in self._specs if belongs(tool, name)]
+        return max(known, key=len, default=None)
+
+    async def bring(
+        self, tool: str, server: str, told: Callable[[str], None]
+    ) -> ToolFailure | None:
+        """Wait a bounded time for the server of a tool that is not offered. None when the tool is
+        there then, else why not, for a model: ``mcp.not_running``, ``mcp.no_tool``."""
+        spec, connection = self._specs[server], self._connections.get(server)
+        if connection is None or not spec.enabled:
+            return _off(server)
+        if connection.status.state != "ok":
+            told(f"Waiting for the MCP server {server!r}…\n")
+        try:
+            await connection.ready()
+        except ToolFailure as error:
+            return error
+        if any(one.name == tool for one in self._offered):
+            return None
+        listed = {tool_name(server, one.name): one.name for one in connection.status.tools}
+        text = f"The MCP server {server!r} has no tool named {tool!r}."
+        if tool in listed:
+            text = f"The person switched {listed[tool]!r} of the MCP server {server!r} off."
+        return ToolFailure("mcp.no_tool", text, name=server, tool=tool)
 
     async def servers(self) -> list[ServerView]:
         """Every declared server; reads the declarations when nothing was started yet."""
@@ -374,6 +402,11 @@ class McpManager:
             if declared.name == name and declared.error is None:
                 return declared.agent_id, declared.session_id
         raise SettingsError("mcp.unknown_server", name=name)
+
+
+def _off(server: str) -> ToolFailure:
+    text = f"The MCP server {server!r} is switched off."
+    return ToolFailure("mcp.not_running", text, name=server)
 
 
 def _where(spec: ServerSpec) -> str:

@@ -21,3 +21,11 @@ def tool_name(server: str, tool: str) -> str:
         return plain
     digest = hashlib.sha256(f"{server}\0{tool}".encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return f"{_BAD.sub('_', plain)[: LIMIT - 9].rstrip('_')}_{digest}"
+
+
+def belongs(name: str, server: str) -> bool:
+    """Whether ``name`` could be that of a tool of ``server``, whose tools are not known."""
+    start = _BAD.sub("_", f"mcp__{server}__")
+    if len(start) > LIMIT - 9:
+        start = start[: LIMIT - 9].rstrip("_")
+    return name.startswith(start)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 from urllib.parse import urlsplit
 
+from desktop_app.core.errors import ToolFailure
 from desktop_app.core.workspaces.mcp_write import split_line
 
 from .spec import ServerSpec
@@ -65,3 +66,37 @@ def _detail(error: BaseException) -> str:
     if type(error).__name__ == "ValidationError":
         return "an answer that is no MCP message"
     return (str(error) or type(error).__name__)[:300]
+
+
+_WORDS = {
+    "exec.missing": "its program {program!r} is not installed",
+    "exec.denied": "its program {program!r} may not be run",
+    "exec.failed": "its program {program!r} could not be started: {detail}",
+    "mcp.auth": "it refused the key that the person gave it",
+    "mcp.ended": "it ended: {detail}",
+    "mcp.no_folder": "its folder {path!r} is not there",
+    "mcp.not_mcp": "its address answers with status {status}, which is no MCP server",
+    "mcp.sign_in": "the person has to sign in to it first, in the Tools panel",
+    "mcp.sign_in_failed": "signing in to it failed: {detail}",
+    "mcp.signing_in": "the person is signing in to it",
+    "mcp.start_timeout": "it did not answer in time when it was started: {detail}",
+    "mcp.unreachable": "its address cannot be reached: {detail}",
+    "mcp.whole_line": "its command holds a whole command line; the person can split it",
+    "workspace.asleep": "its machine sleeps",
+}
+
+
+def not_running(name: str, state: str, code: str, params: dict[str, Any]) -> ToolFailure:
+    """``mcp.not_running``: what a model is told of a server that it waited for in vain."""
+    why = str(params.get("detail") or "")
+    if code in _WORDS:
+        known = {"program": "", "detail": "(it said nothing)", **params}
+        known["detail"] = known["detail"] or "(it said nothing)"
+        why = _WORDS[code].format_map(known)
+    starting = state == "starting" and not why
+    said = "still starting" if starting else f"not running: {why or code or 'it was ended'}"
+    again = "Try again in a moment, or go on without it."
+    if not starting:
+        again = "To call one of its tools again is to try to start it again."
+    text = f"The MCP server {name!r} is {said}. {again}"
+    return ToolFailure("mcp.not_running", text, retryable=True, name=name)

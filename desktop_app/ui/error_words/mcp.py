@@ -111,6 +111,12 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         mark("See why in the Tools panel, then restart it."),
         "",
     ),
+    "mcp.no_tool": (
+        mark("The server has no such tool"),
+        mark("“{name}” runs, but offers no “{tool}” now."),
+        mark("See its tools, and which of them are on, in the Tools panel."),
+        "",
+    ),
     "mcp.died": (
         mark("The server ended"),
         mark(

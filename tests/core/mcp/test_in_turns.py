@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from desktop_app.core import events as ev
+from desktop_app.core.agent import servers
 from desktop_app.core.agent.base import Decision
 from desktop_app.core.agent.fold import Folder
+from desktop_app.core.mcp.connection import Limits
 from desktop_app.core.models.scripted import Call, Say, ScriptedModel
 from tests.helpers.mcp import Bench as McpBench
 from tests.helpers.mcp import children, declare, entry, until
@@ -133,5 +137,74 @@ async def test_a_tool_whose_server_is_gone_is_told_so(mcp: McpBench, tmp_path: P
     finished = of(events, ev.ToolFinished)[0]
     assert finished.state == "error"
     await until(lambda: not set(children()) - mcp.before)
+    await c.close()
+    await b.close()
+
+
+async def test_a_call_of_a_server_that_is_still_starting_waits_for_it(
+    mcp: McpBench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(servers, "NEW_SECONDS", 0.0)  # the turn begins before it is up
+    calls = [Call("mcp__raw__echo", {}), Call("mcp__raw__gone", {})]
+    b = bench(tmp_path, mcp, calls, [Say("Done.")], [Say("t")])
+    gate = tmp_path / "gate"
+    declare(b.folder / ".slipway", entry("raw", "raw.py", "gate", str(gate)))
+    c = await b.open()
+    c.listen(lambda event: gate.touch() if isinstance(event, ev.ToolOutput) else None)
+    events = await collect(c.send("go"))
+    assert not any(t.name.startswith("mcp__") for t in b.model.requests[0].tools)  # type: ignore[attr-defined]
+    waited = {o.text for o in of(events, ev.ToolOutput)}
+    assert waited == {"Waiting for the MCP server 'raw'…\n"}
+    pending = c.pending
+    assert pending is not None
+    assert [a.name for a in pending.approvals] == ["mcp__raw__echo"]
+    op = pending.approvals[0].op_id
+    events = await collect(c.decide(pending.reply_id, [Decision(op, True)]))
+    first, second = of(events, ev.ToolFinished)
+    assert first.result.text().startswith("echo ")
+    assert second.result.text() == "The MCP server 'raw' has no tool named 'mcp__raw__gone'."
+    await c.close()
+    await b.close()
+
+
+async def test_a_call_of_a_server_that_cannot_come_is_told_why(
+    mcp: McpBench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(servers, "NEW_SECONDS", 0.0)
+    calls = [Call(f"mcp__{name}__echo", {}) for name in ("absent", "off", "nobody")]
+    b = bench(tmp_path, mcp, calls, [Say("I see.")], [Say("t")])
+    absent = {"type": "stdio_mcp", "command": "no-such-program-here", "args": []}
+    declare(
+        b.folder / ".slipway",
+        {"name": "absent", "is_stateful": True, "mcp_config": absent},
+        entry("off", "raw.py", "plain", disabled=True),
+    )
+    c = await b.open()
+    assert c.mcp is not None
+    c.mcp.limits = Limits(wait=60.0)
+    events = await collect(c.send("go"))
+    missing, off, nobody = [f.result.text() for f in of(events, ev.ToolFinished)]
+    assert "its program 'no-such-program-here' is not installed" in missing
+    assert "to try to start it again" in missing
+    assert off == "The MCP server 'off' is switched off."
+    assert "There is no tool named" in nobody
+    assert of(events, ev.RunFinished)[0].reason == "completed"
+    await c.close()
+    await b.close()
+
+
+async def test_a_call_waits_no_longer_than_it_may(
+    mcp: McpBench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(servers, "NEW_SECONDS", 0.0)
+    b = bench(tmp_path, mcp, [Call("mcp__late__echo", {})], [Say("Later.")], [Say("t")])
+    declare(b.folder / ".slipway", entry("late", "raw.py", "gate", str(tmp_path / "never")))
+    c = await b.open()
+    assert c.mcp is not None
+    c.mcp.limits = Limits(wait=0.2)
+    events = await collect(c.send("go"))
+    assert [f.result.text() for f in of(events, ev.ToolFinished)] == [
+        "The MCP server 'late' is still starting. Try again in a moment, or go on without it."
+    ]
     await c.close()
     await b.close()

@@ -27,7 +27,7 @@ def send(message: dict[str, Any]) -> None:
 
 def note(text: str) -> None:
     """Where a test reads what happened."""
-    if ARGUMENT:
+    if ARGUMENT and MODE != "gate":
         with open(ARGUMENT, "a", encoding="utf-8") as file:
             file.write(text + "\n")
 
@@ -167,6 +167,8 @@ def main() -> None:
         sys.exit(1)
     if MODE == "slow_start":
         time.sleep(1.0)
+    while MODE == "gate" and not os.path.exists(ARGUMENT):
+        time.sleep(0.01)
     if MODE == "chatty":
         sys.stdout.write("Welcome!\n\n{not json\n")
         sys.stdout.flush()
