@@ -12,6 +12,7 @@ from desktop_app.core.errors import ToolFailure, WorkspaceError
 from . import ignore, paths
 from .base import ToolContext, Verdict
 from .plain import closing
+from .shell_delete import GRAVEST, deletions
 from .shell_git import config_holds_secret, git_config_plain
 from .shell_lex import Word
 from .shell_parse import parse
@@ -31,8 +32,6 @@ _DANGEROUS = re.compile(
     r"|kill\s(?:.*\s)?-(?:9|KILL|SIGKILL)\s+-?1\b.*"
     r"|git\s+(?:push\b.*(?:--force|-f\b).*|clean\b.*-\w*[fdx].*|reset\b.*--hard.*)"
 )
-_RM = re.compile(r"rm\s(?P<rest>.*)")
-_RM_ROOTS = re.compile(r"(?:^|\s)(?:/|~|\.\.|\$|(?:\*|\.)/?(?:\s|$))")
 _FETCHED = re.compile(
     r"\b(?:curl|wget)\b[^\n]*\|\s*(?:sudo\s+)?(?:\w*sh|python3?|perl|ruby|node)\b"
 )
@@ -54,10 +53,10 @@ def dangers(command: str) -> Reasons:
     """Reasons to ask whatever the mode: a heuristic net, not a proof."""
     out: Reasons = []
     for piece in commands_in(command):
-        rm = _RM.match(piece)
-        if _DANGEROUS.match(piece) or (rm and _RM_ROOTS.search(rm.group("rest"))):
+        if _DANGEROUS.match(piece):
             out.append(("shell.dangerous", {"command": piece[:200]}))
             break
+    out.extend(r for r in deletions(command) if r[0] in GRAVEST)
     whole = (_DEVICE, _FORK_BOMB, _FETCHED)
     if not out and any(pattern.search(command) for pattern in whole):
         out.append(("shell.dangerous", {"command": command[:200]}))
@@ -84,8 +83,10 @@ async def judge(command: str, ctx: ToolContext) -> Verdict:
     bad = dangers(command)
     if bad:
         return Verdict("ask", tuple(bad), True, None, subjects)
+    graver = deletions(command)
     params = {"program": _unlisted(command)[:80]}
-    return Verdict("ask", (("shell.unlisted", params),), False, suggest(command), subjects)
+    reasons = tuple(graver) or (("shell.unlisted", params),)
+    return Verdict("ask", reasons, False, suggest(command), subjects)
 
 
 def _unlisted(command: str) -> str:

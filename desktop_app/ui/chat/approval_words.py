@@ -100,6 +100,26 @@ def reason(code: str, params: dict[str, Any]) -> tuple[Level, str]:
             )
         case "shell.dangerous":
             return "high", tr("this kind of command can destroy data or reach the network")
+        case "shell.deletes_outside":
+            return "high", tr(
+                "it deletes {what}, which may lie outside of the workspace",
+                what=safe.get("what", ""),
+            )
+        case "shell.deletes_all":
+            return "high", tr(
+                "it deletes everything in {what}, and nothing brings that back",
+                what=safe.get("what", ""),
+            )
+        case "shell.deletes_matches":
+            return "high", tr(
+                "it deletes whatever {what} matches, and nothing brings that back",
+                what=safe.get("what", ""),
+            )
+        case "shell.deletes_folder":
+            return "high", tr(
+                "it deletes {what} with everything in it, and nothing brings that back",
+                what=safe.get("what", ""),
+            )
         case "shell.sensitive_path":
             return "high", tr("it names {path}, which is private", path=safe.get("path", ""))
         case "shell.git_config":

@@ -186,6 +186,46 @@ async def test_dangers_are_safety_questions(ctx: ToolContext, command: str) -> N
     assert (verdict.behavior, verdict.safety, verdict.rule) == ("ask", True, None)
 
 
+@pytest.mark.parametrize(
+    ("command", "code", "what"),
+    [
+        ("rm -rf /", "deletes_outside", "/"),
+        ("ls; rm -rf ~/x", "deletes_outside", "~/x"),
+        ("rm ../notes.txt", "deletes_outside", "../notes.txt"),
+        ("rm -r src/../../other", "deletes_outside", "src/../../other"),
+        ('rm -rf "$PWD"', "deletes_outside", "$PWD"),
+        ("rm -rf *", "deletes_all", "*"),
+        ("rm -rf ./*", "deletes_all", "./*"),
+        ("rm -fr -- .[!.]*", "deletes_all", ".[!.]*"),
+        ("rm -Rf src/..", "deletes_all", "src/.."),
+        ("rm *", "deletes_all", "*"),
+        ("rm -rf build/*.o", "deletes_matches", "build/*.o"),
+        ("rm *.pyc", "deletes_matches", "*.pyc"),
+        ("ls | xargs rm -rf", "deletes_matches", "rm -rf"),
+        ("rm -rf {build,dist}", "deletes_matches", "rm -rf"),
+        ("find . -name '*.o' -delete", "deletes_matches", "find . -name *.o -delete"),
+        ("find . -type f -exec rm {} +", "deletes_matches", "find . -type f -exec rm"),
+        ("rsync -a --delete a/ b/", "deletes_matches", "rsync -a --delete a/ b/"),
+        ("rm -rf build", "deletes_folder", "build"),
+        ("cd sub && rm --recursive old", "deletes_folder", "old"),
+    ],
+)
+async def test_what_deletes_much_says_so(
+    ctx: ToolContext, command: str, code: str, what: str
+) -> None:
+    verdict = await Bash().check({"command": command}, ctx)
+    assert verdict.reasons == ((f"shell.{code}", {"what": what}),)
+    grave = code in ("deletes_outside", "deletes_all")
+    assert verdict.safety == grave, "asked for in every mode"
+    assert (verdict.rule is None) == grave, "no rule may allow it once for all"
+
+
+async def test_one_file_is_no_grave_matter(ctx: ToolContext) -> None:
+    for command in ("rm notes.txt", "rm -f a b", "git rm -r old"):
+        verdict = await Bash().check({"command": command}, ctx)
+        assert verdict.reasons[0][0] == "shell.unlisted", command
+
+
 async def test_git_is_read_only_when_its_config_is_plain(ctx: ToolContext, folder: Path) -> None:
     bash = Bash()
     no_repository = await bash.check({"command": "git status"}, ctx)

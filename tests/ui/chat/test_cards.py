@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QLabel, QRadioButton
 from pytestqt.qtbot import QtBot
 
 from desktop_app.core.agent.base import Question
+from desktop_app.core.tools.shell_delete import deletions
 from desktop_app.ui import i18n
 from desktop_app.ui.chat.approval import ApprovalCard
 from desktop_app.ui.chat.approval_words import facts, reason
@@ -76,6 +77,20 @@ def test_always_is_not_offered_without_a_rule(qtbot: QtBot, card: ApprovalCard) 
     assert not card.always.isEnabled()
     qtbot.keyClick(card, Qt.Key.Key_A)
     assert got == []
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("rm -rf build/*", "it deletes whatever build/* matches, and nothing brings that back"),
+        ("rm -rf old", "it deletes old with everything in it, and nothing brings that back"),
+        ("rm -rf ./*", "it deletes everything in ./*, and nothing brings that back"),
+        ("rm -rf ~", "it deletes ~, which may lie outside of the workspace"),
+    ],
+)
+def test_what_deletes_much_is_a_high_risk(card: ApprovalCard, command: str, why: str) -> None:
+    card.show_approvals([ask(command, reasons=tuple(deletions(command)))])
+    assert f"High: {why}" in [label.text() for label in card.findChildren(QLabel)]
 
 
 def test_the_whole_command_is_there(card: ApprovalCard) -> None:
