@@ -30,6 +30,8 @@ from .workspaces.docker.spec import DockerSpec
 from .workspaces.e2b.sandbox import Found, end, orphans
 from .workspaces.e2b.spec import E2BSpec
 from .workspaces.e2b.workspace import E2BWorkspace
+from .workspaces.oserrors import raise_os
+from .workspaces.remote.machine import Status as MachineStatus
 from .workspaces.remote.managed import ManagedWorkspace, Tally
 from .workspaces.remote.tree_tar import Moved
 
@@ -42,11 +44,15 @@ Verb = Literal["start", "pause", "stop", "rebuild", "remove"]
 class Loss:
     """What removing or rebuilding a machine would take away for ever. ``bytes`` is what was written
     in it, None when the engine does not say; ``kept`` is the folder whose files stay, ``rescued``
-    the newest rescue copy."""
+    the newest rescue copy. ``machine`` is its name at the engine, empty when there is none (or
+    none was seen yet), ``status`` how it is, ``theirs`` whether AgentScope made it."""
 
     bytes: int | None
     kept: str = ""
     rescued: str = ""
+    machine: str = ""
+    status: MachineStatus = "failed"
+    theirs: bool = False
 
     @property
     def nothing(self) -> bool:
@@ -179,7 +185,10 @@ class Machines:
             raise WorkspaceError("workspace.nothing_kept", name=workspace.info.name)
         stamp = datetime.now().strftime("%Y-%m-%d %H.%M.%S")
         folder = self._copies(workspace_id) / stamp
-        await asyncio.to_thread(folder.parent.mkdir, parents=True, exist_ok=True)
+        try:
+            await asyncio.to_thread(folder.parent.mkdir, parents=True, exist_ok=True)
+        except OSError as error:
+            raise_os(error, str(folder.parent))
         moved = await workspace.download(root, folder, tell=tell)
         counted = {"files": moved.files, "bytes": moved.bytes}
         self._shelf.happenings.add(workspace_id, "rescued", **counted)
@@ -228,4 +237,25 @@ class Machines:
         program's own folder and stay in any case."""
         workspace = await self._needed(workspace_id)
         size, kept = await workspace.loss()
-        return Loss(size, kept, await self.rescued(workspace_id))
+        machine = await workspace.look()
+        rescued = await self.rescued(workspace_id)
+        theirs = bool(workspace.theirs)
+        return Loss(size, kept, rescued, machine.name, machine.status, theirs)
+
+    async def discard(self, workspace_id: str) -> None:
+        """Remove its machine for ever, after a rescue copy: what cannot be copied is not removed.
+        Without a machine nothing is done. WorkspaceError ``workspace.not_ours`` for one of
+        AgentScope's, the engine's reason, and those of ``rescue``."""
+        workspace = await self._needed(workspace_id)
+        workspace.check_ours()
+        machine = await workspace.look()
+        if machine.status == "absent":
+            return
+        if machine.status == "failed":
+            raise WorkspaceError(machine.code, retryable=True, **(machine.params or {}))
+        try:
+            await self.rescue(workspace_id)
+        except WorkspaceError as error:
+            if error.code != "workspace.nothing_kept":
+                raise
+        await self.do(workspace_id, "remove")

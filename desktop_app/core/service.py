@@ -83,8 +83,10 @@ class Slipway(Conversations):
                 del opening
         await self.leave(workspace_id)
         await self.db.forget_workspace(workspace_id)
-        await self.manager.close(workspace_id)
-        self.tell(WorkspacesChanged(workspace_id))
+        try:
+            await self.manager.close(workspace_id)
+        finally:  # it is out of the list also when its machine could not be put away
+            self.tell(WorkspacesChanged(workspace_id))
 
     # -- sessions ------------------------------------------------------------------------------
 

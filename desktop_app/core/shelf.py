@@ -100,6 +100,7 @@ class Shelf:
         self.happenings = Happenings(paths.state / "happenings.jsonl")
         self.spending = Spending(paths.data / "spent.json")
         self._told: dict[str, str] = {}  # workspace id -> the state that listeners know
+        self._had: dict[str, str] = {}  # workspace id -> the machine that the catalogue knows of
         self._live: dict[SessionKey, SessionState] = {}
         self._listeners: list[Callable[[CatalogEvent], None]] = []
 
@@ -144,6 +145,7 @@ class Shelf:
                 theirs = await foreign_sessions(workspace)
             sessions += [s for s in theirs if s.key.session_id not in known]
         self._state_seen(row.id, workspace)
+        await self._remember(row.id, workspace)
         return WorkspaceSummary(workspace.info, tuple(sessions))
 
     def _session_summary(self, row: SessionRow) -> SessionSummary:
@@ -160,10 +162,23 @@ class Shelf:
             workspace.set_skills_off(agent_id, folders)
         left = row.config.get("left_ns")
         workspace.set_left(left if isinstance(left, int) else 0)
+        if isinstance(workspace, ManagedWorkspace):
+            workspace.had = self._had[workspace_id] = str(row.config.get("machine") or "")
         await workspace.initialize()
         if isinstance(workspace, ManagedWorkspace):
             self._follow_machine(workspace_id, workspace)
         return workspace
+
+    async def _remember(self, workspace_id: str, workspace: LocalWorkspace) -> None:
+        """Which machine it has, so that one which is gone when it is opened again is told."""
+        if not isinstance(workspace, ManagedWorkspace):
+            return
+        if self._had.get(workspace_id, "") == workspace.had:
+            return
+        self._had[workspace_id] = workspace.had
+        row = await self.db.workspace(workspace_id)
+        config = {**row.config, "machine": workspace.had}
+        await self.db.put_workspace(replace(row, config=config))
 
     async def open_anyway(self, workspace_id: str) -> WorkspaceInfo:
         """Write in a workspace that another program may be using: the person says so, for as long
@@ -296,7 +311,9 @@ class Shelf:
 
     async def put_away(self) -> None:
         """Close every workspace: containers stop, sandboxes pause, and what they cost is kept."""
-        opened = {one: self.manager.cached(one) for one in self.manager.opened()}
+        opened = self.manager.opened()
+        for workspace_id, workspace in opened.items():
+            await self._remember(workspace_id, workspace)
         await self.manager.close_all()
         for workspace_id, workspace in opened.items():
             if isinstance(workspace, E2BWorkspace) and self.spending.of(workspace_id).running:

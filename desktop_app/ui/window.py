@@ -130,6 +130,7 @@ class MainWindow(Live, QWidget):
         self.rail.chosen.connect(self._rail_chosen)
         self.pane.openSession.connect(self.open_session)
         self.pane.newWanted.connect(self.dialogs.new_workspace)
+        self.pane.forgetMachineWanted.connect(self._forget_machine)
         self.pane.toast.connect(self._toast_with)
         self.workspaces.failed.connect(self.show_error)
         self.workspaces.loaded.connect(self._loaded)
@@ -342,6 +343,11 @@ class MainWindow(Live, QWidget):
     def _mark_rail(self) -> None:
         here = self.machines is not None and self.pages.currentWidget() is self.machines
         self.rail.set_current("machines" if here else "chat")
+
+    def _forget_machine(self, workspace_id: str) -> None:
+        if self.machines is None:
+            self.machines = self.dialogs.make_machines()
+        self.machines.ask_forget(workspace_id)
 
     def show_machines(self, workspace_id: str = "") -> None:
         """The table of all workspaces; with an id, that one's detail."""

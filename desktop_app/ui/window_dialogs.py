@@ -107,6 +107,7 @@ class WindowDialogs(QObject):
         page.importing.imported.connect(self._imported)
         page.importing.nothing.connect(lambda words: window.toasts.show(words, "info"))
         page.demoWanted.connect(window.workspaces.open_demo)
+        page.workShown.connect(window.show_machines)
         window.pages.addWidget(page)
         window.status.add(page.status)
         page.start()

@@ -248,6 +248,26 @@ async def test_a_rescue_copy_can_be_browsed_when_the_machine_is_gone(
     assert [entry.session_id for entry in await offline.list_offloads()] == ["s1"]
 
 
+@pytest.mark.parametrize("kind", ["docker", "e2b"])
+async def test_a_machine_that_goes_with_its_workspace_is_copied_first(
+    service: Slipway, tmp_path: Path, kind: str, request: pytest.FixtureRequest
+) -> None:
+    if kind == "e2b":
+        request.getfixturevalue("cloud")
+    info = await a_workspace(service, kind, tmp_path)
+    await service.machines.discard(info.id)
+    assert (await service.machines.loss(info.id)).status == "absent", "none is made to be removed"
+    workspace = await service.machines.of(info.id)
+    assert workspace is not None
+    await workspace.offload_context("s1", [Msg.user("left the context")])
+    loss = await service.machines.loss(info.id)
+    assert (loss.machine, loss.status) == (workspace.machine.name, "running")
+    await service.machines.discard(info.id)
+    assert (await workspace.look()).status == "absent"
+    copy = Path(await service.machines.rescued(info.id))
+    assert "left the context" in (copy / "sessions/s1/context.jsonl").read_text()
+
+
 async def test_docker_removal_tells_what_would_be_lost(service: Slipway, tmp_path: Path) -> None:
     info = await a_workspace(service, "docker", tmp_path)
     assert (await service.machines.loss(info.id)).nothing

@@ -84,6 +84,15 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         mark("Open the workspace in AgentScope, then try again."),
         "retry",
     ),
+    "workspace.machine_gone": (
+        mark("Its machine is gone"),
+        mark(
+            "“{machine}” is not there any more: it ended or was removed, with the files that were "
+            "only in it. The sessions are kept, and so are rescue copies."
+        ),
+        mark("Start makes a new one, without those files."),
+        "",
+    ),
     "workspace.not_ours": (
         mark("AgentScope made this machine"),
         mark("Only AgentScope knows how “{name}” is made; it cannot be rebuilt or set up here."),

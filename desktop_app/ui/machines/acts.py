@@ -13,7 +13,7 @@ from desktop_app.ui.i18n import tr, trn
 from desktop_app.ui.widgets import ConfirmDialog, figures
 
 
-def _kept(row: OverviewRow, loss: Loss) -> list[str]:
+def kept_of(row: OverviewRow, loss: Loss) -> list[str]:
     kept: list[str] = []
     if row.sessions:
         kept.append(
@@ -49,7 +49,7 @@ async def confirm_remove(parent: QWidget | None, row: OverviewRow, loss: Loss) -
         text=tr("It is removed and cannot be brought back."),
         action=tr("Delete the {machine}", machine=machine),
         danger=True,
-        kept=_kept(row, loss),
+        kept=kept_of(row, loss),
         lost=[*_lost(loss), tr("Programs that run in it")] if row.up else _lost(loss),
     )
     return await show(dialog) == QDialog.DialogCode.Accepted
@@ -63,32 +63,19 @@ async def confirm_rebuild(parent: QWidget | None, row: OverviewRow, loss: Loss) 
         text=tr("The old machine is removed and a new one is made, as the settings say now."),
         action=tr("Rebuild"),
         danger=not loss.nothing,
-        kept=_kept(row, loss),
+        kept=kept_of(row, loss),
         lost=_lost(loss),
     )
     return await show(dialog) == QDialog.DialogCode.Accepted
 
 
 async def confirm_forget(parent: QWidget | None, row: OverviewRow) -> bool:
-    """Out of the list, nothing deleted."""
-    kept = [
-        tr("The folder and all files in it")
-        if row.kind == "local"
-        else tr("Its machine, with the files that are only in it")
-    ]
-    if row.sessions:
-        kept.append(
-            trn(
-                "{n} session with its history, in Slipway's own folder",
-                "{n} sessions with their history, in Slipway's own folder",
-                row.sessions,
-            )
-        )
+    """A folder out of the list, nothing deleted."""
     dialog = ConfirmDialog(
         parent,
         title=tr("Forget {name}?", name=row.name),
         text=tr("The workspace leaves this list. Nothing is deleted."),
         action=tr("Forget"),
-        kept=kept,
+        kept=[tr("The folder and all files in it"), *kept_of(row, Loss(None))],
     )
     return await show(dialog) == QDialog.DialogCode.Accepted

@@ -273,8 +273,8 @@ class Detail(QWidget):
         code = str(row.params.get("code", "")) if row.state == "error" else ""
         if row.state in ("missing", "unreadable"):
             code = f"workspace.{row.state}"
-        if row.params.get("code") == "workspace.theirs_gone":
-            code = "workspace.theirs_gone"
+        if row.params.get("code") in ("workspace.theirs_gone", "workspace.machine_gone"):
+            code = str(row.params["code"])
         elif row.guarded and not code:
             code = "workspace.theirs"
         elif row.volatile and not code:
@@ -294,6 +294,8 @@ class Detail(QWidget):
             tone = "danger"
             if code == "workspace.theirs":
                 acts, tone = [Act("open_anyway", lambda: tr("Open anyway"))], "info"
+            elif code == "workspace.machine_gone":
+                acts, tone = [Act("start", lambda: tr("Start"), "play")], "warning"
             elif code == "workspace.volatile":
                 acts = [Act("rescue", lambda: tr("Rescue copy"), "life-buoy")]
                 tone = "warning"

@@ -35,6 +35,7 @@ from . import acts
 from .columns import KIND_ICONS
 from .detail import Detail
 from .filter_bar import FilterBar
+from .forgetting import ask_forget
 from .importing import ImportButton
 from .status import MachinesStatus
 from .table_view import Table
@@ -52,6 +53,7 @@ class MachinesPage(Live, QWidget):
     newWanted = Signal()
     folderWanted = Signal()
     demoWanted = Signal()
+    workShown = Signal(str)  # something long began with one, whatever page asked for it
 
     def __init__(self, vm: MachinesViewModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -298,20 +300,33 @@ class MachinesPage(Live, QWidget):
         else:
             self._ask(one, verb)
 
+    def ask_forget(self, workspace_id: str) -> None:
+        """From elsewhere: take a workspace out of the list."""
+        self._ask(workspace_id, "forget")
+
     def _ask(self, workspace_id: str, verb: str) -> None:
         self._tasks.replace(self._asked(workspace_id, verb), name="ask")
 
     async def _asked(self, workspace_id: str, verb: str) -> None:
         """Say what goes and what stays; then do it."""
-        row = self.vm.row(workspace_id)
+        row = await self.vm.known(workspace_id)
         if row is None:
             return
-        if verb == "forget":
+        if verb == "forget" and row.kind == "local":
             if await acts.confirm_forget(self.window(), row):
                 self.vm.forget(workspace_id)
             return
         loss = await self.vm.loss(workspace_id)
-        if verb == "remove" and await acts.confirm_remove(self.window(), row, loss):
+        if verb == "forget":
+            kept = acts.kept_of(row, loss)
+            named = {"name": row.name, "kind": row.kind}
+            sure, remove = await ask_forget(self.window(), loss=loss, kept=kept, **named)
+            if remove:
+                self.vm.do(workspace_id, "discard")
+                self.workShown.emit(workspace_id)
+            elif sure:
+                self.vm.forget(workspace_id)
+        elif verb == "remove" and await acts.confirm_remove(self.window(), row, loss):
             self.vm.do(workspace_id, "remove")
         elif verb == "rebuild" and await acts.confirm_rebuild(self.window(), row, loss):
             self.vm.do(workspace_id, "rebuild")

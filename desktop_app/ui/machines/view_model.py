@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -110,30 +110,51 @@ class MachinesViewModel(Doing):
     def row(self, workspace_id: str) -> OverviewRow | None:
         return self.rows.row(workspace_id)
 
+    async def known(self, workspace_id: str) -> OverviewRow | None:
+        """Its row; before the list was read, what the catalogue says of it."""
+        if (row := self.row(workspace_id)) is not None:
+            return row
+        found = await self.service.summary(workspace_id)
+        if found is None:
+            return None
+        info, sessions = found.info, await self.service.index.count(workspace_id)
+        return OverviewRow(
+            workspace_id,
+            info.name,
+            info.backend,
+            info.state,
+            sessions=sessions,
+            theirs=info.foreign,
+        )
+
     # -- machines --------------------------------------------------------------------------------
 
     def busy(self, workspace_id: str) -> bool:
         return workspace_id in self._busy
 
-    def do(self, workspace_id: str, verb: Verb) -> None:
-        """Start, pause, stop, rebuild or remove; one thing at a time for each machine."""
+    def do(self, workspace_id: str, verb: Verb | Literal["discard"]) -> None:
+        """Start, pause, stop, rebuild, remove, or ``discard`` (remove after a rescue copy); one
+        thing at a time for each machine."""
         if workspace_id not in self._busy:
             work = self._do(workspace_id, verb)
             self._busy[workspace_id] = self._tasks.start(work, name=f"{verb} {workspace_id}")
             self.busyChanged.emit(workspace_id)
 
-    async def _do(self, workspace_id: str, verb: Verb) -> None:
+    async def _do(self, workspace_id: str, verb: Verb | Literal["discard"]) -> None:
         try:
             workspace = await self.service.machines.of(workspace_id)
             forget = None
             if workspace is not None:
                 forget = workspace.watch_progress(lambda p: self._progress(workspace_id, p))
             try:
-                await self.service.machines.do(workspace_id, verb)
+                if verb == "discard":
+                    await self.service.machines.discard(workspace_id)
+                else:
+                    await self.service.machines.do(workspace_id, verb)
             finally:
                 if forget is not None:
                     forget()
-            if verb == "remove":
+            if verb in ("remove", "discard"):
                 await self.service.forget_workspace(workspace_id)
                 self.removed.emit(workspace_id)
         except SlipwayError as error:

@@ -6,6 +6,7 @@ They are opened with ``await bridge.show(dialog)``, never run by a loop of their
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QPainter, QPaintEvent, QShowEvent
@@ -20,6 +21,7 @@ from .card import Card, Glyph
 from .fields import Field
 from .labels import Label
 from .painting import hline
+from .toggles import Check
 
 
 class _Footer(Live, QWidget):
@@ -124,9 +126,22 @@ class _Fate(QWidget):
             row.addLayout(column, 1)
 
 
+@dataclass(frozen=True)
+class Option:
+    """A box that a person may tick to have more done: the words beside it, and what the dialog
+    then says in place of its own."""
+
+    label: str
+    text: str
+    action: str
+    lost: Sequence[str] = ()
+    kept: Sequence[str] = ()
+
+
 class ConfirmDialog(Dialog):
     """Asks before something that cannot be taken back; says exactly what is kept and what is
-    lost. The safe choice has the focus and is what Enter and Esc do when ``danger``."""
+    lost. The safe choice has the focus and is what Enter and Esc do when ``danger``, which what
+    ``option`` adds always is; ``option_chosen`` says whether it was."""
 
     def __init__(
         self,
@@ -139,22 +154,33 @@ class ConfirmDialog(Dialog):
         lost: Sequence[str] = (),
         kept: Sequence[str] = (),
         cancel: Text = "",
+        option: Option | None = None,
     ) -> None:
         super().__init__(parent, title, width=460)
+        self._plain = Option("", text, action, lost, kept)
+        self._danger = danger
         px = theme().px
         row = QHBoxLayout()
         row.setSpacing(px(12))
         glyph = ("triangle-alert", "warning") if danger else ("circle-question-mark", "info")
         row.addWidget(Glyph(*glyph, 20), 0, Qt.AlignmentFlag.AlignTop)
-        words = QVBoxLayout()
+        self._words = words = QVBoxLayout()
         words.setSpacing(px(6))
         self.heading = Label(title, role="title", wrap=True)
         self.text = Label(text, wrap=True)
         words.addWidget(self.heading)
         words.addWidget(self.text)
+        self._fate: QWidget | None = None
         if kept or lost:
             words.addSpacing(px(4))
-            words.addWidget(_Fate(kept, lost))
+            self._fate = _Fate(kept, lost)
+            words.addWidget(self._fate)
+        self.option: Check | None = None
+        if option is not None:
+            self.option = Check(option.label)
+            self.option.toggled.connect(lambda on: self._say(option if on else self._plain))
+            words.addSpacing(px(4))
+            words.addWidget(self.option)
         row.addLayout(words, 1)
         self.body.addLayout(row)
         self.cancel = Button(cancel or (lambda: tr("Cancel")))
@@ -164,6 +190,27 @@ class ConfirmDialog(Dialog):
         first = self.cancel if danger else self.go
         first.setFocus(Qt.FocusReason.TabFocusReason)
         self.setAccessibleDescription("\n".join([text, *kept, *lost]))
+
+    @property
+    def option_chosen(self) -> bool:
+        return self.option is not None and self.option.isChecked()
+
+    def _say(self, what: Option) -> None:
+        self.text.set_source(what.text)
+        self.go.set_source(what.action)
+        danger = self._danger or what is not self._plain
+        self.go.set_variant("danger" if danger else "primary")
+        for button, default in ((self.cancel, danger), (self.go, not danger)):
+            button.setDefault(default)
+            button.setAutoDefault(default)
+        fate = _Fate(what.kept, what.lost)
+        if self._fate is not None:
+            self._words.replaceWidget(self._fate, fate)
+            self._fate.hide()
+            self._fate.deleteLater()
+        self._fate = fate
+        self.setAccessibleDescription("\n".join([what.text, *what.kept, *what.lost]))
+        self.fit_later()
 
 
 class TextPrompt(Dialog):

@@ -38,6 +38,7 @@ class WorkspacesPane(Live, QWidget):
 
     openSession = Signal(object)  # SessionKey
     newWanted = Signal()  # a workspace of any kind
+    forgetMachineWanted = Signal(str)  # a workspace's id: of one that has a machine
     toast = Signal(str, str, object)  # text, action label, what the action does
 
     def __init__(self, model: WorkspacesViewModel, parent: QWidget | None = None) -> None:
@@ -300,16 +301,14 @@ class WorkspacesPane(Live, QWidget):
             if not item.foreign:
                 self.model.trash_session(item)
             return
-        self._tasks.replace(self._forget(item), name="forget")
+        if item.info.backend == "local":
+            self._tasks.replace(self._forget(item), name="forget")
+        else:
+            self.forgetMachineWanted.emit(item.info.id)
 
     async def _forget(self, ws: WorkspaceSummary) -> None:
         sessions = sum(not s.foreign for s in ws.sessions)
-        local = ws.info.backend == "local"
-        kept = [
-            tr("The folder and all files in it")
-            if local
-            else tr("Its machine, with the files that are only in it")
-        ]
+        kept = [tr("The folder and all files in it")]
         if sessions:
             kept.append(
                 trn(

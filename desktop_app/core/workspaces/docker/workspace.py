@@ -132,7 +132,7 @@ class DockerWorkspace(ManagedWorkspace):
             await self._remote.hang_up()
             container = await self.container()
             if await container.find() is not None:
-                await container.remove()
+                await self._removed()
         return await self.start()
 
     async def _owner(self) -> tuple[int, int]:

@@ -122,7 +122,7 @@ class E2BWorkspace(ManagedWorkspace):
         self.check_ours()
         async with self._changing:
             await self._remote.hang_up()
-            await self._discard()
+            await self._removed()
         return await self.start()
 
     async def loss(self) -> tuple[int | None, str]:

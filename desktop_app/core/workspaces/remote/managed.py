@@ -55,7 +55,8 @@ class ManagedWorkspace(LocalWorkspace):
     """See the module. A subclass says what its machine is (the methods without a body).
 
     Opening one looks, and starts nothing: its state is ``stopped``, ``paused``, ``ready`` or
-    ``error``. The first operation that needs its files brings it up.
+    ``error``; ``stopped`` with the code ``workspace.machine_gone`` when the machine it ``had`` is
+    not there any more. The first operation that needs its files brings it up.
 
     ``theirs`` is the workspace's id at AgentScope when AgentScope made the machine. It is then only
     looked into while it runs, and nothing in it or about it is changed, until ``open_anyway``: its
@@ -69,6 +70,7 @@ class ManagedWorkspace(LocalWorkspace):
         self.theirs = theirs
         self._anyway = False
         self._put_up = False  # whether it runs because of us
+        self.had = ""  # the name of the machine that it had when last seen, kept by the owner
         self._remote = RemoteBackend(kind, workdir, self._channel, env=env)
         self._remote.refuse = self.check_theirs
         super().__init__(workdir, backend=self._remote, **more)
@@ -247,6 +249,8 @@ class ManagedWorkspace(LocalWorkspace):
         return lambda: self._woken.remove(heard)
 
     def _set(self, state: State, **params: Any) -> None:
+        if self._machine.status not in ("absent", "failed"):
+            self.had = self._machine.name
         slept = not self.awake
         super()._set(state, **params)
         if slept and self.awake:
@@ -329,7 +333,11 @@ class ManagedWorkspace(LocalWorkspace):
 
     async def remove(self) -> WorkspaceInfo:
         """Remove the machine with all files that are only in it."""
-        return await self._change(self._discard)
+        return await self._change(self._removed)
+
+    async def _removed(self) -> None:
+        await self._discard()
+        self.had = ""
 
     async def _change(self, work: Callable[[], Any]) -> WorkspaceInfo:
         self.check_theirs()
@@ -371,6 +379,8 @@ class ManagedWorkspace(LocalWorkspace):
             self._set("error", **{**(machine.params or {}), "code": machine.code})
         elif self.theirs and machine.status == "absent":
             self._set("missing", code="workspace.theirs_gone")
+        elif machine.status == "absent" and self.had:
+            self._set("stopped", code="workspace.machine_gone", machine=self.had)
         elif machine.status == "paused":
             self._set("paused")
         else:
