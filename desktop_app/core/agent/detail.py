@@ -102,6 +102,8 @@ def _masked(record: CompactionRecord, outputs: list[dict[str, Any]]) -> list[Mas
         if former.get("type") == "tool_result":
             block = ToolResultBlock.model_validate(former)
             made.append(Masked(block.id, block.name, block.text(), mask["text"]))
+        elif former.get("type") == "text":
+            made.append(Masked(former["id"], "", str(former["text"]), mask["text"]))
         elif former.get("type") == "tool_call":
             named = str(former.get("name") or "")
             made.append(Masked(former["id"], named, str(former["input"]), mask["text"]))

@@ -11,7 +11,7 @@ from typing import Any
 from desktop_app.core.context.applying import record_body
 from desktop_app.core.context.build import slipway
 from desktop_app.core.context.compaction import Compactor, Proposal
-from desktop_app.core.context.items import images_out, result_out
+from desktop_app.core.context.items import images_out, request_out, result_out
 from desktop_app.core.context.owed import Owed, still_owed
 from desktop_app.core.context.types import Breakdown, Choices, CompactionRecord, Trigger
 from desktop_app.core.context.way_back import WayBack
@@ -33,6 +33,8 @@ from .detail import beside
 from .drafting import frozen
 from .engine import ContextEngine
 from .finding import locate, op_of
+
+LONGEST = 0.4  # of what a request may hold: how much of it one message may take when room is short
 
 
 class Proposals:
@@ -116,6 +118,25 @@ class Proposals:
         before = await engine.breakdown()
         compactor = Compactor(None, engine.account(), engine.envelope, where=self.where())
         return self._named(await compactor.take_out(state, masks, before)), staged
+
+    async def shorten(self) -> Proposal | None:
+        """The person's newest message by its ends, where it is so long by itself that no window
+        could hold it beside an answer; None where it is not."""
+        state, engine = frozen(self._log.now.state), self._engine
+        account = engine.account()
+        context = state.context
+        place = next((n for n, m in reversed([*enumerate(context)]) if m.role == "user"), None)
+        if place is None:
+            return None
+        room = LONGEST * account.limits.usable / account.upper(1.0)
+        masks = await asyncio.to_thread(
+            request_out, context, place, account.pricer, room, self.where()
+        )
+        if not masks:
+            return None
+        before = await engine.breakdown()
+        compactor = Compactor(None, engine.account(), engine.envelope, where=self.where())
+        return self._named(await compactor.take_out(state, masks, before))
 
     def _named(self, proposal: Proposal) -> Proposal:
         record = proposal.record

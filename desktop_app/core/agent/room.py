@@ -39,6 +39,9 @@ logger = logging.getLogger(__name__)
 
 Emit = Callable[[ev.Event], None]
 
+# What a compaction fails with where nothing but the newest request fills the window.
+NO_ROOM = frozenset({"compaction.cannot_fit", "compaction.not_smaller"})
+
 
 class Room:
     """One session's compactions. ``trigger`` is why the next one would be, beside the marks."""
@@ -172,8 +175,26 @@ class Room:
                 return
             except ContextError as error:
                 logger.info("a draft was of no use: %s", error)
-        proposal = await self.proposals.propose(trigger, before=before, notes=notes)
+        try:
+            proposal = await self.proposals.propose(trigger, before=before, notes=notes)
+        except ContextError as error:
+            full = before.upper > before.limits.usable and error.code in NO_ROOM
+            if not full or not await self._shorten(trigger):
+                raise
+            now = await self.engine.breakdown()
+            if now.upper < now.limits.mark(now.limits.danger):
+                return
+            proposal = await self.proposals.propose(trigger, before=now, notes=notes)
         await self.commit(proposal, trigger)
+
+    async def _shorten(self, trigger: Trigger) -> bool:
+        """What stays whole is too long by itself: the person's newest message gives way to its
+        ends, the whole of it in the journal and the offload. Whether it did."""
+        shorter = await self.proposals.shorten()
+        if shorter is None:
+            return False
+        await self.commit(shorter, trigger)
+        return True
 
     async def _failed(
         self, trigger: Trigger, error: SlipwayError, before: Breakdown, seconds: float

@@ -169,7 +169,11 @@ def _replace_outputs(
         context[at] = context[at].model_copy(update={"content": content})
 
 
-_KINDS: dict[str, type[DataBlock | ToolCallBlock]] = {"data": DataBlock, "tool_call": ToolCallBlock}
+_KINDS: dict[str, type[DataBlock | ToolCallBlock | TextBlock]] = {
+    "data": DataBlock,
+    "tool_call": ToolCallBlock,
+    "text": TextBlock,
+}
 
 
 def _masked(block: Any, entry: dict[str, Any]) -> Any:
@@ -180,6 +184,8 @@ def _masked(block: Any, entry: dict[str, Any]) -> Any:
         return TextBlock(id=block.id, text=text, created_at=at, finished_at=at)
     if isinstance(block, ToolCallBlock):
         return block.model_copy(update={"input": text})
+    if isinstance(block, TextBlock):
+        return block.model_copy(update={"text": text})
     if not isinstance(block, ToolResultBlock):
         return None
     if not (inner := entry.get("inner")):

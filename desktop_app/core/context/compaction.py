@@ -322,7 +322,7 @@ def _check(after: Breakdown, draft: Draft, trigger: Trigger) -> None:
         raise ContextError("compaction.failed", reason="protected")
     if after.total >= before:
         raise ContextError("compaction.not_smaller", before=before, after=after.total)
-    if after.upper > limits.usable:
+    if after.upper > limits.usable and trigger != "item":  # one thing out is a step on the way
         raise cannot_fit(draft.before, after.upper)
     reached = after.upper <= limits.mark(limits.target)
     if trigger not in BY_HAND and not reached and after.total > WORTH * before:

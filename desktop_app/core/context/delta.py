@@ -9,7 +9,7 @@ stand in what the model was shown. What is not proven is dropped with its reason
     unlike         says something else than its quote modality   must, may or not turned around
     not_theirs     a rule that the person did not set order      repeats an order out of tool text
     poses          looks like a message or a call     secret     holds a key or a password
-    no_room        beyond the allowance
+    no_room        beyond the allowance               echo       repeats what the model was told
 
 Tasks, pending things and files are kept by rules and not taken from a model. A rule is taken as the
 person's own sentence, never in the model's words.
@@ -185,8 +185,9 @@ def kind_of_claim(name: str) -> ItemKind:
 class Verifier:
     """Believes what one source proves."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, echoes: frozenset[str] = frozenset()) -> None:
         self._source = source
+        self._echoes = echoes
 
     def check(self, claim: Claim) -> Proven | str | None:
         """The proven item, the reason why it is none, or None where rules keep it already."""
@@ -259,6 +260,8 @@ class Verifier:
         return " ".join(kept), rejected
 
     def _told(self, sentence: str) -> str:
+        if shape(sentence) in self._echoes:
+            return "echo"
         if poses(sentence):
             return "poses"
         if not is_data(sentence):
@@ -298,12 +301,19 @@ def _alike(text: str, context: str, named: Sequence[str]) -> bool:
 
 
 def verify(
-    answer: str, source: Source, count: Count, allowance: float, known: Iterable[str] = ()
+    answer: str,
+    source: Source,
+    count: Count,
+    allowance: float,
+    known: Iterable[str] = (),
+    asked: Sequence[str] = (),
 ) -> Delta:
     """What of ``answer`` is proven by ``source`` and not ``known``, as far as it fits ``allowance``
-    tokens."""
+    tokens. ``asked`` are the texts that the model was instructed with: to repeat them is no note.
+    """
     claims, narrative = read(answer)
-    verifier, delta = Verifier(source), Delta()
+    echoes = frozenset(shape(s) for text in asked for s in sentences(text))
+    verifier, delta = Verifier(source, echoes), Delta()
     told: list[str] = []
     left, had = allowance, {shape(k) for k in known}
     for claim in claims[:MOST]:

@@ -20,7 +20,7 @@ from .iterations import iterations
 from .ledger import FAILED, SKILLS, Count, Failed, Ledger, Pin, Touched, is_pinned
 from .reading import Called, Found, Rule, Step, Words, item_of, read_step, read_words
 from .rules import PASTED as RULES_OF_PASTED
-from .rules import about_the_same
+from .rules import about_the_same, binds, speaks_of_rules
 from .said import PASTED, Said
 from .todos import TodoList, bring
 from .types import Evidence, ItemKind, ItemStatus, LedgerItem
@@ -120,8 +120,8 @@ class Intake:
             meant = [i for i in rules if i.status == "open" and about_the_same(rule.text, i.text)]
             for item in meant:
                 self._close(item, "revoked", rule.text)
-            if meant:
-                return
+            if meant or not (binds(rule.text) or speaks_of_rules(rule.text)):
+                return  # what takes no rule back is a change of mind, said at its place in order
         known = next((i for i in rules if i.text == rule.text), None)
         if known is not None:
             if known.status != "open" or known.by:

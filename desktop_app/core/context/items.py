@@ -1,18 +1,25 @@
-"""One thing taken out of the prompt because a person said so: a result, or images."""
+"""One thing taken out of the prompt: a result or images because a person said so, and what a person
+pasted that is longer than the window can hold.
+"""
 
 from __future__ import annotations
 
 import base64
 import binascii
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from desktop_app.core.errors import ContextError
-from desktop_app.core.messages import Base64Source, DataBlock, Msg, ToolResultBlock
+from desktop_app.core.messages import Base64Source, DataBlock, Msg, TextBlock, ToolResultBlock
 
+from .clip import clip
 from .images import data_tokens, image_size
+from .ledger import is_pinned
 from .masking import Mask, mask_of
 from .pricing import Pricer
+from .rules import rules_in
+
+Count = Callable[[str], float]
 
 
 def result_out(context: Sequence[Msg], place: int, at: int, pricer: Pricer, where: str) -> Mask:
@@ -22,6 +29,42 @@ def result_out(context: Sequence[Msg], place: int, at: int, pricer: Pricer, wher
     if mask is None:
         raise ContextError("context.nothing_to_offload")
     return mask
+
+
+def request_out(
+    context: Sequence[Msg], place: int, pricer: Pricer, room: float, where: str
+) -> list[Mask]:
+    """Masks for the long texts of the person's message ``place``: their ends and the rules between
+    them, in ``room`` raw tokens together. Empty where nothing is won by it, and for what is
+    pinned."""
+    msg, count = context[place], pricer.texts.counter.count
+    if msg.role != "user" or is_pinned(msg.metadata):
+        return []
+    texts = [(n, b) for n, b in enumerate(msg.content) if isinstance(b, TextBlock)]
+    sizes = {n: pricer.texts.count(b.text) for n, b in texts}
+    masks: list[Mask] = []
+    for at, block in texts:
+        share = room * sizes[at] / max(1.0, sum(sizes.values()))
+        if sizes[at] <= share:
+            continue
+        rules = fitting(rules_in(block.text, pasted=True), share / 4, count)
+        told = "\n".join([f"[… cut: the whole message is in {where}]", *rules])
+        short = clip(block.text, max(60.0, share - count(told)), count, told)
+        freed = sizes[at] - count(short)
+        if freed > 0:
+            masks.append(Mask(place, at, short, block, freed))
+    return masks
+
+
+def fitting(texts: Sequence[str], budget: float, count: Count) -> list[str]:
+    """The first of ``texts`` that fit ``budget`` together, in order."""
+    kept: list[str] = []
+    for text in texts:
+        budget -= count(text)
+        if budget < 0:
+            break
+        kept.append(text)
+    return kept
 
 
 def images_out(

@@ -38,7 +38,11 @@ class _Rows:
         if msg.role != "assistant":
             pieces = [p for m in from_user(msg) for p in self._pieces(m)]
             if pieces:
-                yield self._row(self._fate(place, 0, msg.id), msg.id, "user", pieces)
+                row = self._row(self._fate(place, 0, msg.id), msg.id, "user", pieces)
+                cut = sum(m.freed for (at, _), m in self._masks.items() if at == place)
+                if cut and row.fate == "kept":
+                    row = replace(row, fate="masked", after=max(0, row.before - self._tokens(cut)))
+                yield row
             return
         for number, step in enumerate(iterations(msg.content)):
             yield from self._step(place, msg, step, number)

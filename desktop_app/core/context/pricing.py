@@ -114,7 +114,16 @@ class Pricer:
                 found = [self._call(block, index, source, labels)]
             elif isinstance(block, ThinkingBlock):
                 raw = self._text(block.thinking) + self._extras(block)
-                found = [Piece("thinking", block.thinking[:LABEL], raw, source, index, "thinking")]
+                found = [
+                    Piece(
+                        "thinking",
+                        " ".join(block.thinking[:LABEL].split()),
+                        raw,
+                        source,
+                        index,
+                        "thinking",
+                    )
+                ]
             elif isinstance(block, DataBlock):
                 image = self._image(block)
                 found = [Piece("images", block.name or "", image, source, index, "images")]
@@ -123,7 +132,7 @@ class Pricer:
                 category = _CATEGORY[kind] if kind else own
                 ours = kind in ("pinned", "summary")
                 raw = self.texts.count_lines(block.text) if ours else self._text(block.text)
-                label = kind or block.text[:LABEL]
+                label = kind or " ".join(block.text[:LABEL].split())
                 found = [Piece(category, label, raw, source, index, category)]
             else:
                 continue

@@ -50,6 +50,11 @@ _MUST = re.compile(
     r"|从现在起|以后都",
     re.IGNORECASE,
 )
+_OF_RULES = re.compile(
+    r"\b(?:rules?|restrictions?|requirements?|bans?|limits?|instructions?|constraints?)\b"
+    r"|规则|规定|限制|要求|禁令|约束",
+    re.IGNORECASE,
+)
 _ORDERS = re.compile(
     r"\b(?:must|mustn't|never|always|do not|don't|don’t|shall|make sure|ensure|from now on|remember"
     r"|forbidden|not allowed|hands off|under no circumstances|new rule|your task|important)\b"
@@ -152,6 +157,12 @@ def orders(text: str) -> bool:
 def takes_back(sentence: str) -> bool:
     """Whether a sentence says that something said before does not hold any more."""
     return may_take_back(sentence) and _BACK.search(sentence) is not None
+
+
+def speaks_of_rules(sentence: str) -> bool:
+    """Whether a sentence names rules as such: taking one back in words that fit none of them is
+    still about one, while "forget the PDF" is a change of mind."""
+    return _OF_RULES.search(sentence) is not None
 
 
 def modality(sentence: str) -> Modality:

@@ -78,7 +78,8 @@ async def write_notes(
             whole.rejected.append((f"part {number + 1} of {len(parts)}", error.code))
             continue
         source = await asyncio.to_thread(Source, part.messages)
-        delta = await asyncio.to_thread(verify, answer, source, count, share, known)
+        asked = (prompt.envelope.system, text)
+        delta = await asyncio.to_thread(verify, answer, source, count, share, known, asked)
         delta.usage = usage
         join(whole, delta)
     if len(failed) == len(parts):

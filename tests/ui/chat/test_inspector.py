@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from desktop_app.core.context.figures import CallCount, drift_of
 from desktop_app.core.errors import WorkspaceError
 from desktop_app.core.workspaces.local import LocalBackend
+from desktop_app.ui import i18n
 from desktop_app.ui.chat.gauges import (
     drift_detail,
     drift_words,
@@ -26,16 +27,20 @@ from desktop_app.ui.chat.gauges import (
     offer_share,
     usage_of,
 )
+from desktop_app.ui.chat.inspector.context_panel import ContextPanel
 from desktop_app.ui.chat.inspector.context_parts import legend
 from desktop_app.ui.chat.inspector.files_panel import FilesPanel
 from desktop_app.ui.chat.inspector.tools_panel import ToolsPanel
 from desktop_app.ui.chat.sources import ChatSources
 from desktop_app.ui.chat.summary_text import summary_html
+from desktop_app.ui.chat.view_model import ChatViewModel
 from desktop_app.ui.files.model import FilesModel
 from desktop_app.ui.files.preview import preview_text
+from desktop_app.ui.theme import theme
 from desktop_app.ui.tools.entries import SkillEntry, ToolEntry, tool_entries
+from desktop_app.ui.transcript.model import TranscriptModel
 from desktop_app.ui.widgets.rows import Role
-from tests.helpers.conversation import breakdown
+from tests.helpers.conversation import FakeConversation, breakdown
 
 
 @pytest.fixture
@@ -215,6 +220,26 @@ def test_what_is_shown_and_what_decides_agree() -> None:
     assert full_words(breakdown(140_000)) == "The context is 70% full, over the mark at 58%."
     assert full_words(breakdown(20_000)) == "The context is 10% full."
     assert most_words(breakdown(20_000, upper=20_001)) == "", "nothing is said of nothing"
+
+
+@pytest.mark.parametrize("language", ["en", "zh_CN"])
+def test_no_sentence_of_the_context_panel_pushes_figures_out_of_sight(
+    qtbot: QtBot, run: Any, language: str
+) -> None:
+    i18n.set_language(language)
+    conversation = FakeConversation()
+    conversation.measure = breakdown(110_000, upper=121_000, measured=0)
+    vm = ChatViewModel(TranscriptModel())
+    vm.open(conversation)  # type: ignore[arg-type]
+    panel = ContextPanel()
+    qtbot.addWidget(panel)
+    panel.bind(vm, ChatSources())
+    qtbot.waitUntil(lambda: vm.breakdown is not None and bool(panel.share.text()))
+    assert "121k" in panel.estimated.text()
+    held = panel._scroll.widget().minimumSizeHint().width()
+    assert held <= theme().size("inspector-min")
+    panel.bind(None, ChatSources())
+    run(vm.close())
 
 
 # -- tools ----------------------------------------------------------------------------------

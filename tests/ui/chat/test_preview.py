@@ -219,7 +219,14 @@ def test_everything_that_was_not_accepted_is_named_in_words() -> None:
     assert names["part 1 of 3"] == "Part 1 of 3 of what left"
     assert names["notes of 2"] == "Notes on what compaction 2 took out"
     assert rejected_name("The gauge stood at 7919.") == "The gauge stood at 7919."
-    rules = ["budget", "no_room", "compaction.cannot_fit", "compaction.failed", "blob.missing"]
+    rules = [
+        "budget",
+        "echo",
+        "no_room",
+        "compaction.cannot_fit",
+        "compaction.failed",
+        "blob.missing",
+    ]
     assert all(rejected_words(rule) != rule for rule in rules)
     i18n.set_language("zh_CN")
     assert all(rejected_name(part) not in (part, name) for part, name in names.items())

@@ -116,6 +116,7 @@ def rejected_words(rule: str) -> str:
         "modality": tr("It turns what was said into its opposite"),
         "not_theirs": tr("It is no rule of yours"),
         "order": tr("It comes from a tool and gives orders"),
+        "echo": tr("It repeats what the model was told"),
         "poses": tr("It pretends to be a message, a call or an order"),
         "secret": tr("It holds what looks like a secret"),
         "too_long": tr("It is too long"),
