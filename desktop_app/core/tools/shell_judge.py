@@ -36,6 +36,8 @@ _FETCHED = re.compile(
     r"\b(?:curl|wget)\b[^\n]*\|\s*(?:sudo\s+)?(?:\w*sh|python3?|perl|ruby|node)\b"
 )
 _DEVICE = re.compile(r">\s*/dev/(?!null\b|stdout\b|stderr\b|tty\b)")
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+_WRITES = re.compile(r"(?<![<>&])>{1,2}\|?\s*(?!/dev/null\b)([^\s'\"&|;<>()$`]+)")
 _FORK_BOMB = re.compile(r":\s*\(\s*\)\s*\{")
 _TOKEN = re.compile(r"[^\s'\"<>|;&()`$=]+")
 # Named in many harmless lines (``--exclude-dir=.git``); what is below them is another matter.
@@ -83,19 +85,21 @@ async def judge(command: str, ctx: ToolContext) -> Verdict:
     bad = dangers(command)
     if bad:
         return Verdict("ask", tuple(bad), True, None, subjects)
-    graver = deletions(command)
-    params = {"program": _unlisted(command)[:80]}
-    reasons = tuple(graver) or (("shell.unlisted", params),)
+    reasons = tuple(deletions(command)) or (_why(command),)
     return Verdict("ask", reasons, False, suggest(command), subjects)
 
 
-def _unlisted(command: str) -> str:
-    """The program for which a line is asked: the first that the table does not know."""
-    for simple in parse(command) or ():
+def _why(command: str) -> tuple[str, dict[str, Any]]:
+    """For what a line is asked that deletes nothing much: the first program that the table does not
+    know, or what the line does beside running programs."""
+    simples = parse(command)
+    for simple in simples or ():
         if known_command(simple) is None:
-            return simple.words[0].text
-    words = command.split(None, 1)
-    return words[0] if words else ""
+            return "shell.unlisted", {"program": simple.words[0].text[:80]}
+    written = _WRITES.search(_QUOTED.sub("''", command))
+    if simples is None and written is not None:
+        return "shell.redirects", {"path": written.group(1)[:200]}
+    return "shell.compound", {}
 
 
 def _exact(command: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import html
 from typing import Any
 
 from PySide6.QtCore import QElapsedTimer, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QPaintEvent
+from PySide6.QtGui import QFocusEvent, QFontMetricsF, QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
@@ -34,6 +34,7 @@ from .foreign import ForeignBox, ForeignText
 _HEAD = 34
 _GRACE_MS = 350  # a key meant for the card before must not answer this one
 _LABEL = 64
+_LEAST, _MOST = 2, 14  # lines of the text that are seen at once
 
 
 def text_of(approval: Approval) -> tuple[str, bool]:
@@ -76,6 +77,7 @@ class ApprovalCard(Live, QFrame):
         self._facts: Facts | None = None
         self._place = (1, 1)
         self._grace = grace_ms
+        self._room = 0
         self._shown = QElapsedTimer()
         self._batch: set[str] = set()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -193,6 +195,23 @@ class ApprovalCard(Live, QFrame):
             self._shown.restart()
         self.retranslate()
         self.show()
+        self._fit()
+
+    def set_room(self, height: int) -> None:
+        """How high it may be: the text, which can be scrolled, gives way to everything else."""
+        self._room = height
+        self._fit()
+
+    def _fit(self) -> None:
+        if self._room <= 0 or self.isHidden():
+            return
+        whole = self.heightForWidth(self.width())
+        if not self.editor.isHidden():
+            self.editor.set_room(self._room - whole + self.editor.sizeHint().height())
+            return
+        line = QFontMetricsF(self.text.font()).lineSpacing()
+        rest = whole - self.text.height()
+        self.text.set_most(max(_LEAST, min(_MOST, int((self._room - rest) / line))))
 
     @property
     def approval(self) -> Approval | None:
@@ -284,6 +303,7 @@ class ApprovalCard(Live, QFrame):
             widget.setVisible(not on)
         self.deny.set_keys("" if on else "N")
         self._show_error("")
+        self._fit()
         if not on and had_focus:
             self.setFocus()
 

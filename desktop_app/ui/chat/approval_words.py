@@ -98,6 +98,10 @@ def reason(code: str, params: dict[str, Any]) -> tuple[Level, str]:
                 "{program} is not on the list of commands that only read",
                 program=safe.get("program", ""),
             )
+        case "shell.redirects":
+            return "medium", tr("it writes into {path}", path=safe.get("path", ""))
+        case "shell.compound":
+            return "medium", tr("the line does more than run commands that only read")
         case "shell.dangerous":
             return "high", tr("this kind of command can destroy data or reach the network")
         case "shell.deletes_outside":

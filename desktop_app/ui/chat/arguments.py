@@ -103,6 +103,7 @@ class ArgumentsEditor(QScrollArea):
         super().__init__(parent)
         self._arguments: dict[str, Any] = {}
         self.fields: list[_Value] = []
+        self._room = 0
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -137,6 +138,12 @@ class ArgumentsEditor(QScrollArea):
         self.setFocusProxy(self._first())
         self.updateGeometry()
 
+    def set_room(self, height: int) -> None:
+        """How high it may be; two lines are seen in any case."""
+        px = theme().px
+        self._room = max(px(60), min(px(_MOST), height))
+        self.updateGeometry()
+
     def _follow(self, field: _Value) -> None:
         """Where it is written stays in view."""
         if (body := self.widget()) is not None:
@@ -162,7 +169,7 @@ class ArgumentsEditor(QScrollArea):
     def sizeHint(self) -> QSize:
         body = self.widget()
         high = body.sizeHint().height() if body is not None else 0
-        return QSize(theme().px(300), min(high, theme().px(_MOST)))
+        return QSize(theme().px(300), min(high, self._room or theme().px(_MOST)))
 
     def minimumSizeHint(self) -> QSize:
         return QSize(0, self.sizeHint().height())

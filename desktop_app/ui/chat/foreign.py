@@ -78,6 +78,12 @@ class ForeignText(Live, QPlainTextEdit):
         self.moveCursor(QTextCursor.MoveOperation.Start)
         self._grow()
 
+    def set_most(self, lines: int) -> None:
+        """Grow to so many lines, then scroll."""
+        if lines != self._max:
+            self._max = lines
+            self._grow()
+
     def _mark(self) -> None:
         selections: list[QTextEdit.ExtraSelection] = []
         for start, end in self._marks[:MAX_MARKS]:

@@ -77,7 +77,9 @@ class ChatPage(Live, QWidget):
         self._bottom = QWidget()
         self._build()
         self._wire()
-        self.setMinimumWidth(360)
+        # What is hidden, or comes for a while, makes no window grow and presses nothing flat.
+        self.setMinimumSize(360, 240)
+        self.stack.setMinimumHeight(1)
         self.bind(None, ChatSources())
 
     # -- building ---------------------------------------------------------------------------
@@ -347,6 +349,8 @@ class ChatPage(Live, QWidget):
         layout = self._bottom.layout()
         if layout is not None:
             layout.setContentsMargins(left, 0, max(0, self.width() - left - width), px(14))
+        around = self.header.height() + self.composer.sizeHint().height() + px(56)
+        self.approval.set_room(self.height() - around)
 
     # -- keys -------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
@@ -54,9 +54,6 @@ class Dialog(Live, QDialog):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         self.body = QVBoxLayout()
-        pad = theme().px(20)
-        self.body.setContentsMargins(pad, pad, pad, pad)
-        self.body.setSpacing(theme().px(12))
         column.addLayout(self.body, 1)
         self.footer = _Footer()
         self.footer.row.addStretch(1)
@@ -70,10 +67,22 @@ class Dialog(Live, QDialog):
 
     def restyle(self) -> None:
         """As wide as the drawing at this font size, within the screen."""
+        pad = theme().px(20)
+        self.body.setContentsMargins(pad, pad, pad, pad)
+        self.body.setSpacing(theme().px(12))
         room = self.screen().availableGeometry().width() - 40
         self.setMinimumWidth(min(theme().px(self._width), room))
-        if self.isVisible():
-            self.adjustSize()
+        if self.isVisible():  # everything in it is to take its new size first
+            QTimer.singleShot(0, self, lambda: QTimer.singleShot(0, self, self._resized))
+
+    def _resized(self) -> None:
+        """At another font size: as large as it needs to be then, and still on the screen."""
+        self.resize(self.sizeHint().expandedTo(QSize(self.minimumWidth(), 0)))
+        self._fit()
+        area, frame = self.screen().availableGeometry(), self.frameGeometry()
+        left = max(area.left(), min(frame.left(), area.right() + 1 - frame.width()))
+        top = max(area.top(), min(frame.top(), area.bottom() + 1 - frame.height()))
+        self.move(left, top)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Take the height that the words need at this width (a size hint supposes another)."""

@@ -27,6 +27,7 @@ from desktop_app.ui.chat.status import ChatStatus
 from desktop_app.ui.chat.view_model import ChatViewModel
 from desktop_app.ui.theme import Theme
 from desktop_app.ui.transcript.model import TranscriptModel
+from desktop_app.ui.widgets import Label
 from tests.helpers.conversation import (
     FakeConversation,
     Gate,
@@ -429,6 +430,50 @@ def test_fences_and_names() -> None:
     assert code("a`b") == "`` a`b ``"
     assert file_name('a/b: "c"?') == "a b c.md"
     assert file_name("...") == "session.md"
+
+
+@pytest.mark.parametrize("percent", [100, 200])
+def test_what_waits_for_approval_is_shown_whole_at_any_size_of_words(
+    qtbot: QtBot,
+    page: ChatPage,
+    show: Open,
+    theme: Theme,
+    run: Any,
+    tmp_path: Path,
+    percent: int,
+) -> None:
+    """At 200 % the card was pressed flat: the page for an empty session, which nobody saw, kept
+    its room."""
+    for name in ("sales.csv", "notes.md", "more.md", "most.md"):
+        (tmp_path / name).write_text("a,b\n")
+    backend = LocalBackend(str(tmp_path))
+    run(backend.start())
+    theme.set_scale(percent)
+    page.setFixedSize(830, 743)
+    lines = "\n".join(f"echo {n}" for n in range(40))
+    steps: list[Step] = [
+        *model_call("r1", call("r1", "o", "Bash", {"command": lines})),
+        ev.ApprovalRequested("r1", approval("o", "Bash", {"command": lines})),
+        Park(),
+        ev.RunFinished("r1", "completed"),
+    ]
+    show(FakeConversation([steps]), backend=backend)
+    qtbot.waitUntil(lambda: len(page.empty.buttons) == 3)
+    send(qtbot, page, "go")
+    card = page.approval
+    qtbot.waitUntil(card.isVisible)
+    for begin in (lambda: None, card.edit.click):
+        begin()
+        qtbot.waitUntil(lambda: card.height() >= card.heightForWidth(card.width()))
+        qtbot.waitUntil(lambda: card.deny.height() >= card.deny.sizeHint().height())
+        shown = [w for w in card.findChildren(Label) if w.isVisible() and w.text()]
+        assert len(shown) >= 5
+        for label in shown:
+            wanted = label.heightForWidth(label.width()) if label.wordWrap() else 0
+            assert label.height() >= max(wanted, label.minimumSizeHint().height()), label.text()
+        assert page.rect().contains(card.mapTo(page, card.rect().bottomRight()))
+        assert page.composer.height() >= page.composer.minimumSizeHint().height()
+    run(backend.close())
 
 
 # -- beside the page ------------------------------------------------------------------------

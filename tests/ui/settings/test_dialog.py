@@ -57,3 +57,21 @@ def test_settings_are_put_into_force(theme):
     values["motion"] = "reduced"
     apply(values.__getitem__, ("motion",))
     assert current().reduced_motion
+
+
+def test_the_dialog_follows_the_font_size_and_stays_on_the_screen(qtbot, theme):
+    """What was set could not be set back: the button to close was beyond the screen's edge."""
+    dialog = SettingsDialog(None, DEFAULTS.get)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    qtbot.waitExposed(dialog)
+    area = dialog.screen().availableGeometry()
+    first = dialog.size()
+    dialog.move(area.right() - first.width(), area.bottom() - first.height())
+    theme.set_scale(150)
+    qtbot.waitUntil(lambda: dialog.width() > first.width())
+    qtbot.waitUntil(lambda: dialog.height() > first.height())
+    qtbot.waitUntil(lambda: area.contains(dialog.geometry()))
+    theme.set_scale(100)
+    qtbot.waitUntil(lambda: dialog.width() == first.width())
+    qtbot.waitUntil(lambda: dialog.height() < first.height() * 1.1)
