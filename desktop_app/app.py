@@ -215,6 +215,9 @@ class Program:
             lambda code, params: self.window.dialogs.trust(code, params, dialog, dialog.again)
         )
         dialog.networkWanted.connect(lambda: self._open_network(dialog))
+        dialog.agentsWanted.connect(
+            lambda: self.window.dialogs.open_agents(dialog, dialog.agents_changed)
+        )
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 

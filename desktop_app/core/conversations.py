@@ -152,7 +152,7 @@ class Conversations(Shelf, ABC):
         journal = await self.store.open(key, steal=steal)
         try:
             setting = Setting(
-                Agent(id=key.agent_id, name=self.agent_name, prompt=PROMPT),
+                Agent(id=key.agent_id, prompt=PROMPT),  # and as it began: see ``begun``
                 workspace,
                 self.models.get,
                 self.default_model,
@@ -173,10 +173,6 @@ class Conversations(Shelf, ABC):
             self._live[key] = "parked"
             self.tell(SessionsChanged(placed.workspace_id, key.session_id))
         return conversation
-
-    @property
-    def agent_name(self) -> str:
-        return "Assistant"
 
     def _heard(
         self, key: SessionKey, workspace_id: str, conversation: SessionConversation, event: Event

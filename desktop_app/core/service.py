@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from .agent.carry import carry
+from .agent.conversation import SessionConversation
 from .agent.foreign import workspace_of
 from .agents import DEFAULT_AGENT, Agents
 from .catalog import SessionsChanged, SessionSummary, WorkspacesChanged
@@ -96,8 +97,15 @@ class Slipway(Conversations):
         own = self.agents.model_of(agent_id)
         return own if any(m.id == own for m in self.models.list()) else self.default_model
 
-    async def new_session(self, workspace_id: str, *, agent_id: str = DEFAULT_AGENT) -> SessionKey:
-        """A new, empty session in a workspace."""
+    async def new_session(
+        self,
+        workspace_id: str,
+        *,
+        agent_id: str = DEFAULT_AGENT,
+        begin: Mapping[str, Any] | None = None,
+    ) -> SessionKey:
+        """A new, empty session in a workspace. ``begin`` is what its agent begins with (as
+        ``Agents.begin`` gives it), None: as the agent is now."""
         row = await self.db.workspace(workspace_id)
         workspace = await self._workspace(row)
         if workspace.info.state in ("missing", "unreadable", "error"):
@@ -107,8 +115,8 @@ class Slipway(Conversations):
             "workspace_id": workspace_id,
             "folder": row.folder,
             "model": self.first_model(agent_id),
-            "agent_name": "Assistant",
-            "mode": "default" if row.trusted else "explore",
+            "mode": (self.agents.get(agent_id).mode or "default") if row.trusted else "explore",
+            **(self.agents.begin(agent_id) if begin is None else begin),
         }
         if row.backend != "local":  # enough to list it again, should the catalogue be lost
             kept = {row.backend: part(row.config, row.backend)}
@@ -130,7 +138,8 @@ class Slipway(Conversations):
         source = await self.conversation(key)
         agent_id = DEFAULT_AGENT if workspace_of(key) is not None else key.agent_id
         placed = await self.placement(key)
-        new = await self.new_session(placed.workspace_id, agent_id=agent_id)
+        begin = source.begun_with if isinstance(source, SessionConversation) else None
+        new = await self.new_session(placed.workspace_id, agent_id=agent_id, begin=begin)
         journal = await self.store.open(new)
         try:
             await carry(source, journal, before=before)

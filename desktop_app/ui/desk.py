@@ -82,7 +82,7 @@ class Desk(QObject):
             )
             if same or key not in self._open:
                 continue
-            new.current_model = old.current_model
+            new.current_model, new.agent = old.current_model, old.agent
             new.mcp, new.groups, new.writable = old.mcp, old.groups, old.writable
             self._open[key] = (vm, new)
             self.sourcesChanged.emit(vm, new)
@@ -172,7 +172,7 @@ class Desk(QObject):
             backend=None if missing else workspace.get_backend(),
             local=info.backend == "local",
             missing=_why_not(info),
-            agent=self.service.agent_name,
+            agent=self.service.agents.get(key.agent_id).name,
             models=self.service.models.list,
             count=self.count,
             tools=tools,
@@ -262,6 +262,7 @@ def _complete(sources: ChatSources, conversation: Any) -> None:
     sources.current_model = lambda: _model_of(conversation)
     sources.writable = conversation.writable
     if isinstance(conversation, SessionConversation):
+        sources.agent = conversation.agent_name  # as it was called when the session began
         sources.mcp, sources.groups = conversation.mcp, conversation.toolbox.groups.groups
         sources.set_tool = conversation.set_tool
         sources.tools_off = lambda: off_tools(conversation.state)

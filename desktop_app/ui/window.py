@@ -131,6 +131,7 @@ class MainWindow(Live, QWidget):
         self.pane.openSession.connect(self.open_session)
         self.pane.newWanted.connect(self.dialogs.new_workspace)
         self.pane.forgetMachineWanted.connect(self._forget_machine)
+        self.pane.agentsWanted.connect(self.dialogs.open_agents)
         self.pane.toast.connect(self._toast_with)
         self.workspaces.failed.connect(self.show_error)
         self.workspaces.loaded.connect(self._loaded)

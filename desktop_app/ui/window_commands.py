@@ -31,6 +31,7 @@ def register(window: MainWindow) -> None:
                 lambda: tr("Session"),
                 [
                     "session.new",
+                    "session.new_with",
                     "session.rename",
                     "session.trash",
                     SEPARATOR,
@@ -60,6 +61,7 @@ def register(window: MainWindow) -> None:
                     SEPARATOR,
                     "view.palette",
                     "view.models",
+                    "view.agents",
                     "view.settings",
                 ],
             ),
@@ -95,6 +97,14 @@ def _session(w: MainWindow) -> list[Command]:
     own = lambda: w.chat.vm is not None and w.chat.vm.writable  # noqa: E731
     rows = [
         ("new", lambda: tr("New session"), w.new_session, "Ctrl+N", "message-square-plus", here),
+        (
+            "new_with",
+            lambda: tr("New session with…"),
+            w.dialogs.choose_agent,
+            None,
+            "bot",
+            here,
+        ),
         ("rename", lambda: tr("Rename session"), w.rename_at_hand, "F2", "pencil", own),
         ("trash", lambda: tr("Move session to trash"), w.trash_current, None, "trash-2", own),
         ("find", lambda: tr("Find in this session"), w.chat.open_find, "Ctrl+F", "search", shown),
@@ -213,6 +223,7 @@ def _view(w: MainWindow) -> list[Command]:
             "cpu",
             group,
         ),
+        c("view.agents", lambda: tr("Agents…"), w.dialogs.open_agents, None, "bot", group),
     ]
 
 

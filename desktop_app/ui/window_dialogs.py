@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, QUrl
+from PySide6.QtCore import QObject, QPoint, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
 
@@ -18,6 +19,8 @@ from desktop_app.core.sessions.index import Hit
 from desktop_app.core.tasks import Tasks
 from desktop_app.ui.bridge import confirm, show
 from desktop_app.ui.chat.compaction.modes import ModesDialog
+from desktop_app.ui.chat.composer_choices import MODES, mode_name
+from desktop_app.ui.chat.sources import model_label
 from desktop_app.ui.i18n import tr, trn
 from desktop_app.ui.widgets import figures
 from desktop_app.ui.workspaces.when import short_ago
@@ -197,6 +200,40 @@ class WindowDialogs(QObject):
             await making.close()
             dialog.deleteLater()
             making.deleteLater()
+
+    # -- agents ------------------------------------------------------------------------------
+
+    def open_agents(
+        self, parent: QWidget | None = None, changed: Callable[[], object] | None = None
+    ) -> None:
+        """The agents, to be made and changed; ``changed`` hears of each change."""
+        self._tasks.replace(self._open_agents(parent or self._window, changed), name="agents")
+
+    async def _open_agents(self, parent: QWidget, changed: Callable[[], object] | None) -> None:
+        from desktop_app.ui.settings.agents_dialog import AgentsDialog
+
+        service = self._window.service
+        models = [(info.id, model_label(info)) for info in service.models.list()]
+        modes = [(mode, partial(mode_name, mode)) for mode in MODES if mode != "bypass"]
+        dialog = AgentsDialog(parent, service.agents, models, modes)
+        if changed is not None:
+            dialog.changed.connect(changed)
+        try:
+            await show(dialog, keep=True)
+        finally:
+            await dialog.close_tasks()
+            dialog.deleteLater()
+
+    def choose_agent(self) -> None:
+        """A new session in the workspace at hand, with an agent that is chosen in a menu."""
+        window = self._window
+        workspace = window.pane.workspace_at_hand()
+        if workspace is None:
+            return
+        menu = window.pane.agents_menu(workspace.info.id, window)
+        menu.aboutToHide.connect(menu.deleteLater)
+        room = (window.size() - menu.sizeHint()) / 2
+        menu.popup(window.mapToGlobal(QPoint(room.width(), room.height())))
 
     # -- find in everything -----------------------------------------------------------------
 

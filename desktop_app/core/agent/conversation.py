@@ -25,7 +25,7 @@ from .engine import ContextEngine
 from .execute import Executor
 from .recovery import end_left, recover
 from .room import Room
-from .setting import Agent, Setting
+from .setting import Agent, Setting, begun
 from .shown import SHOWN, entry_of, history_of
 
 logger = logging.getLogger(__name__)
@@ -41,6 +41,7 @@ class SessionConversation(Answering, Compacting, Changing):
         """Replay the journal; when it is ours to write, recover what a dead process left."""
         self = cls(journal, setting, tasks)
         await self.log.load()
+        setting.agent = begun(setting.agent, self.log.now.config)
         if journal.info.writable:
             await end_left(self.log, setting.workspace.get_backend())
             self.recovered = await recover(self.log)

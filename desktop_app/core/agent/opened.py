@@ -92,6 +92,17 @@ class Opened:
         return self.log.journal.info.key
 
     @property
+    def agent_name(self) -> str:
+        """Who answers, under the name that it had when the session began."""
+        return self._setting.agent.name
+
+    @property
+    def begun_with(self) -> dict[str, Any]:
+        """What the session's first record keeps of its agent, for one that goes on from it."""
+        config = self.log.now.config
+        return {name: config[name] for name in ("agent_name", "instructions") if name in config}
+
+    @property
     def activity(self) -> Activity:
         if not self.writable:
             return "idle"  # whatever runs or waits there is another window's

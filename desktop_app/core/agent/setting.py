@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from desktop_app.core.context.ratios import Ratios
 from desktop_app.core.mcp.manager import McpManager
@@ -25,6 +26,16 @@ class Agent:
     name: str = "Assistant"
     prompt: str = ""
     max_iterations: int = MAX_ITERATIONS
+
+
+def begun(agent: Agent, config: Mapping[str, Any]) -> Agent:
+    """``agent`` as a session began with it, which its first record tells: its name, and the
+    instructions that follow the built-in ones. What a person changed since is for new sessions."""
+    name, instructions = config.get("agent_name"), config.get("instructions")
+    named = name if isinstance(name, str) and name else agent.name
+    if not isinstance(instructions, str) or not instructions:
+        return replace(agent, name=named)
+    return replace(agent, name=named, prompt=f"{agent.prompt}\n\n{instructions}")
 
 
 @dataclass(slots=True)

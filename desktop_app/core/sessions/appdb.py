@@ -42,7 +42,9 @@ class WorkspaceRow:
 
 @dataclass(frozen=True, slots=True)
 class AgentRow:
-    """An agent: who answers. ``tools`` are names; ``rules`` a permission context as JSON."""
+    """An agent: who answers. ``tools`` are names; ``rules`` a permission context as JSON; ``mode``
+    the permission mode that its sessions begin with, empty for the usual one. ``made_us`` is when a
+    person made it, 0 for one that is only known from sessions."""
 
     id: str
     name: str
@@ -51,6 +53,8 @@ class AgentRow:
     tools: tuple[str, ...] = ()
     rules: dict[str, Any] = field(default_factory=dict[str, Any])
     position: int = 0
+    mode: str = ""
+    made_us: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,7 @@ _WORKSPACE = (
     "id, name, backend, folder, root, generation, trusted, config, last_used_us, position,"
     " forgotten_us"
 )
-_AGENT = "id, name, prompt, model, tools, rules, position"
+_AGENT = "id, name, prompt, model, tools, rules, position, mode, made_us"
 _SESSION = (
     "user_id, agent_id, session_id, workspace_id, title, pinned, tags, created_us, trashed_us"
 )
@@ -193,7 +197,8 @@ class AppDb:
         """Add or replace."""
         fields = (row.id, row.name, row.prompt, row.model)
         fields = (*fields, json.dumps(row.tools), json.dumps(row.rules), row.position)
-        sql = f"INSERT OR REPLACE INTO agent({_AGENT}) VALUES(?, ?, ?, ?, ?, ?, ?)"
+        fields = (*fields, row.mode, row.made_us)
+        sql = f"INSERT OR REPLACE INTO agent({_AGENT}) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)"
         await self._write(lambda db: db.run(sql, fields))
 
     async def remove_agent(self, agent_id: str) -> None:

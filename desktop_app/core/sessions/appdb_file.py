@@ -20,7 +20,7 @@ from desktop_app.core.ids import now_us
 from .db import Database
 from .disk import from_os, private_dir, sync_dir
 
-VERSION = 1
+VERSION = 2
 KEPT = 3
 _DAY_US = 24 * 3600 * 1_000_000
 
@@ -32,7 +32,8 @@ CREATE TABLE workspace(
 ) STRICT;
 CREATE TABLE agent(
     id TEXT PRIMARY KEY, name TEXT NOT NULL, prompt TEXT NOT NULL, model TEXT NOT NULL,
-    tools TEXT NOT NULL, rules TEXT NOT NULL, position INTEGER NOT NULL
+    tools TEXT NOT NULL, rules TEXT NOT NULL, position INTEGER NOT NULL,
+    mode TEXT NOT NULL DEFAULT '', made_us INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE TABLE session(
     user_id TEXT NOT NULL, agent_id TEXT NOT NULL, session_id TEXT NOT NULL,
@@ -43,7 +44,14 @@ CREATE TABLE session(
 CREATE INDEX session_workspace ON session(workspace_id);
 """
 
-MIGRATIONS: dict[int, Callable[[Database], None]] = {}
+
+def _agents_are_made(db: Database) -> None:
+    """Since version 2 a person makes agents; those of before were seen in sessions."""
+    db.run("ALTER TABLE agent ADD COLUMN mode TEXT NOT NULL DEFAULT ''")
+    db.run("ALTER TABLE agent ADD COLUMN made_us INTEGER NOT NULL DEFAULT 0")
+
+
+MIGRATIONS: dict[int, Callable[[Database], None]] = {1: _agents_are_made}
 """From version n to n + 1, each inside the transaction that also writes the new version."""
 
 

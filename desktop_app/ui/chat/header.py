@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QStackedWidge
 
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import icon, theme
+from desktop_app.ui.widgets.badge import Badge
 from desktop_app.ui.widgets.base import Live, follow
 from desktop_app.ui.widgets.buttons import IconButton
 from desktop_app.ui.widgets.card import Glyph
@@ -100,6 +101,9 @@ class ChatHeader(Live, QWidget):
         for widget in (self._kind, self.workspace, self._chevron):
             row.addWidget(widget)
         row.addWidget(self._stack, 1)
+        self.agent = Badge("", glyph="bot")
+        self.agent.hide()
+        row.addWidget(self.agent)
         for widget in (self.find_button, self.export, self.more):
             row.addWidget(widget)
         self.restyle()
@@ -119,6 +123,12 @@ class ChatHeader(Live, QWidget):
         self.workspace.set_source(name)
         for widget in (self._kind, self.workspace, self._chevron):
             widget.setVisible(bool(name))
+
+    def set_agent(self, name: str) -> None:
+        """Who answers; the built-in one is not named."""
+        self.agent.set_badge(name, glyph="bot")
+        self.agent.setToolTip(tr("The agent of this session"))
+        self.agent.setVisible(bool(name) and name != "Assistant")
 
     def set_title(self, title: str, *, renamable: bool = True) -> None:
         self._plain = title

@@ -153,6 +153,7 @@ class ChatPage(Live, QWidget):
         self.composer.suggest = FileNames(backend).suggest if backend is not None else None
         self.composer.model.models = sources.models
         self.header.set_workspace(sources.workspace_name, sources.workspace_kind)
+        self.header.set_agent(sources.agent)
         self.empty.set_workspace(sources.workspace_name)
         if vm is not None:
             if not vm.draft.text and vm.conversation is not None:

@@ -3,6 +3,7 @@
 English, marked for translation; a fix is empty where there is nothing to do.
 """
 
+from .agents import WORDS as _agents
 from .context import WORDS as _context
 from .docker import WORDS as _docker
 from .e2b import WORDS as _e2b
@@ -19,6 +20,7 @@ WORDS = {
     **_e2b,
     **_workspaces,
     **_sessions,
+    **_agents,
     **_models,
     **_tools,
     **_context,

@@ -39,6 +39,7 @@ class ModelsDialog(Dialog):
     networkWanted = Signal()
     trustWanted = Signal(str, dict)  # of a certificate: the error's code and parameters
     modelsChanged = Signal()
+    agentsWanted = Signal()
 
     def __init__(
         self,
@@ -107,8 +108,7 @@ class ModelsDialog(Dialog):
         self.menu.everybody.connect(self._make_default)
         self.menu.agent.connect(lambda agent, model: self._work(lambda: self._give(agent, model)))
         self.menu.aboutToShow.connect(self._fill_menu)
-        if self._others():
-            self.first.setMenu(self.menu)
+        self.agents_changed()
         line.addWidget(self.attempt)
         line.addWidget(self.first)
         line.addStretch(1)
@@ -130,6 +130,10 @@ class ModelsDialog(Dialog):
         )
         self.network = Button(lambda: tr("Network…"), glyph="globe", variant="ghost")
         self.network.clicked.connect(self.networkWanted.emit)
+        if self._agents is not None:
+            self.agents = Button(lambda: tr("Agents…"), glyph="bot", variant="ghost")
+            self.agents.clicked.connect(self.agentsWanted.emit)
+            self.aside(self.agents)
         self.aside(self.network)
         self.aside(self.discover)
         self.remove = Button(lambda: tr("Remove"), variant="danger")
@@ -368,6 +372,11 @@ class ModelsDialog(Dialog):
 
     def _others(self) -> list[AgentEntry]:
         return self._agents.others() if self._agents is not None else []
+
+    def agents_changed(self) -> None:
+        """There are other agents now."""
+        if self._others() and self.first.menu() is None:
+            self.first.setMenu(self.menu)
 
     def _fill_menu(self) -> None:
         one = self.chosen()

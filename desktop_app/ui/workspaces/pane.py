@@ -39,6 +39,7 @@ class WorkspacesPane(Live, QWidget):
     openSession = Signal(object)  # SessionKey
     newWanted = Signal()  # a workspace of any kind
     forgetMachineWanted = Signal(str)  # a workspace's id: of one that has a machine
+    agentsWanted = Signal()  # to be made and changed
     toast = Signal(str, str, object)  # text, action label, what the action does
 
     def __init__(self, model: WorkspacesViewModel, parent: QWidget | None = None) -> None:
@@ -187,10 +188,24 @@ class WorkspacesPane(Live, QWidget):
         new.setEnabled(current is not None)
         if current is not None:
             new.triggered.connect(lambda: self.model.new_session(current.info.id))
+            menu.addMenu(self.agents_menu(current.info.id, menu))
         menu.addSeparator()
         menu.addAction(icon("sparkles"), tr("Try the demo"), self.model.open_demo)
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(self.add_button.mapToGlobal(QPoint(0, self.add_button.height() + 2)))
+
+    def agents_menu(self, workspace_id: str, parent: QWidget) -> Menu:
+        """A new session with one of the agents, and the way to make another agent."""
+        menu = Menu(lambda: tr("New session with"), parent)
+        menu.setIcon(icon("bot"))
+        agents, start = self.model.service.agents, self.model.new_session
+        menu.addAction(icon("bot"), tr("Assistant"), lambda: start(workspace_id))
+        for one in agents.others():
+            name = one.name.replace("&", "&&")
+            menu.addAction(icon("bot"), name, lambda a=one.id: start(workspace_id, a))
+        menu.addSeparator()
+        menu.addAction(icon("pencil"), tr("Agents…"), self.agentsWanted.emit)
+        return menu
 
     def workspace_at_hand(self) -> WorkspaceSummary | None:
         """The workspace of the current row, of the open session, or the first one."""
@@ -219,6 +234,7 @@ class WorkspacesPane(Live, QWidget):
         new = menu.addAction(icon("message-square-plus"), tr("New session"))
         new.triggered.connect(lambda: self.model.new_session(info.id))
         new.setEnabled(info.state in ("ready", "stopped", "paused"))
+        menu.addMenu(self.agents_menu(info.id, menu)).setEnabled(new.isEnabled())
         if info.backend != "local":
             self._machine_menu(menu, ws)
         folder = menu.addAction(icon("folder-open"), tr("Show the folder"))

@@ -8,6 +8,7 @@ import time
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from desktop_app.core.agents import DEFAULT_AGENT
 from desktop_app.core.catalog import SessionSummary, WorkspaceSummary
 from desktop_app.core.machines import Verb
 from desktop_app.core.service import Slipway
@@ -179,11 +180,11 @@ class WorkspacesViewModel(Doing):
         report = await self.service.inspect_folder(await self.service.make_demo())
         await self._add(report, trusted=True)
 
-    def new_session(self, workspace_id: str) -> None:
-        self._run(self._new_session(workspace_id), "new session")
+    def new_session(self, workspace_id: str, agent_id: str = DEFAULT_AGENT) -> None:
+        self._run(self._new_session(workspace_id, agent_id), "new session")
 
-    async def _new_session(self, workspace_id: str) -> None:
-        key = await self.service.new_session(workspace_id)
+    async def _new_session(self, workspace_id: str, agent_id: str) -> None:
+        key = await self.service.new_session(workspace_id, agent_id=agent_id)
         await self._refresh()
         self.sessionOpened.emit(key)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,9 @@ async def test_agents(db):
     await db.put_agent(AgentRow("a0", "First", position=1))
     assert [row.id for row in await db.agents()] == ["a0", "a1"]
     assert await db.agent("a1") == agent
+    made = replace(agent, mode="explore", made_us=7)
+    await db.put_agent(made)
+    assert await db.agent("a1") == made
     await db.remove_agent("a1")
     with pytest.raises(KeyError):
         await db.agent("a1")
@@ -179,14 +183,44 @@ async def test_a_newer_file_is_read_and_not_changed(tmp_path):
     assert path.read_bytes() == before
 
 
+async def test_agents_of_the_first_version_are_kept_and_nobody_made_them(tmp_path):
+    path = tmp_path / "app.db"
+    raw = sqlite3.connect(path)
+    for table in ("workspace", "session"):
+        fields = next(t for t in appdb_file._TABLES.split(";") if f"TABLE {table}(" in t)
+        raw.execute(fields)
+    raw.execute(
+        "CREATE TABLE agent(id TEXT PRIMARY KEY, name TEXT NOT NULL, prompt TEXT NOT NULL,"
+        " model TEXT NOT NULL, tools TEXT NOT NULL, rules TEXT NOT NULL,"
+        " position INTEGER NOT NULL) STRICT"
+    )
+    raw.execute("INSERT INTO agent VALUES('analyst', 'analyst', '', 'second', '[]', '{}', 0)")
+    raw.execute("PRAGMA user_version=1")
+    raw.commit()
+    raw.close()
+    db = await AppDb.open(path)
+    (row,) = await db.agents()
+    assert (row.id, row.model, row.mode, row.made_us) == ("analyst", "second", "", 0)
+    (kept,) = appdb_file.backups(path)
+    raw = sqlite3.connect(kept)
+    assert raw.execute("PRAGMA user_version").fetchall() == [(1,)]
+    raw.close()
+    await db.put_agent(replace(row, mode="explore"))
+    await db.close()
+    again = await AppDb.open(path)
+    assert (await again.agents())[0].mode == "explore"
+    await again.close()
+
+
 async def test_an_older_file_is_migrated_after_a_backup(tmp_path, monkeypatch):
     path = tmp_path / "app.db"
     db = await AppDb.open(path)
     await db.put_agent(AgentRow("a", "A"))
     await db.close()
-    monkeypatch.setattr(appdb_file, "VERSION", 2)
+    now = appdb_file.VERSION
+    monkeypatch.setattr(appdb_file, "VERSION", now + 1)
     monkeypatch.setitem(
-        appdb_file.MIGRATIONS, 1, lambda db: db.run("UPDATE agent SET name = 'migrated'")
+        appdb_file.MIGRATIONS, now, lambda db: db.run("UPDATE agent SET name = 'migrated'")
     )
     had = len(appdb_file.backups(path))
     db = await AppDb.open(path)
@@ -195,7 +229,7 @@ async def test_an_older_file_is_migrated_after_a_backup(tmp_path, monkeypatch):
     assert len(backups) == had + 1
     raw = sqlite3.connect(backups[0])
     assert raw.execute("SELECT name FROM agent").fetchall() == [("A",)]
-    assert raw.execute("PRAGMA user_version").fetchall() == [(1,)]
+    assert raw.execute("PRAGMA user_version").fetchall() == [(now,)]
     raw.close()
     await db.close()
 
