@@ -1,7 +1,7 @@
 """One step of the loop, reason and act with Read: processor and wall time, beside the peer.
 
-A model in the process asks for the same Read in every step (``steps``). Each step of ours is two
-synced transactions. Ours and the peer are measured in turn, three times, and the middle counts.
+A model in the process asks for the same Read in every step (``steps``). Each step of ours is one
+synced transaction. Ours and the peer are measured in turn, three times, and the middle counts.
 """
 
 from __future__ import annotations

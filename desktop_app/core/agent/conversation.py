@@ -74,7 +74,7 @@ class SessionConversation(Answering, Compacting, Changing):
             lambda call_id, data: self.outbox.stage_raw_result(
                 self.state.session_id, call_id, data
             ),
-            self._stream.emit,
+            self.log.tell,
             self._task_list,
         )
         if journal.info.writable:

@@ -63,7 +63,7 @@ class Driving(Opened):
         )
         if resumed:
             self.room.trigger = "resume"
-        await Turn(parts, reply_id, self._stream.emit).drive(resumed=resumed)
+        await Turn(parts, reply_id, self.log.tell).drive(resumed=resumed)
         await self.room.look()
         await self._name_it()
         await self.log.save_snapshot()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
 from typing import Any, cast
 
 from desktop_app.core import events as ev
@@ -143,10 +142,10 @@ class Executor:
             elif ours(outcome).get("unknown"):
                 done = "unknown"
             ended = ev.ToolFinished(reply_id, plan.op_id, outcome.state, block, seconds, path, size)
-            if len(records) == 1 and self._may_wait(plan):
-                tell = partial(self.emit, ended)
-                if self.log.hold(records[0], self._ended(plan, done), tell):
-                    return
+            waits = len(records) == 1 and self._may_wait(plan)
+            if waits and self.log.hold(records[0], self._ended(plan, done)):
+                self.emit(ended)
+                return
             await self.log.append(*records, ops=self._ended(plan, done), keep=True)
         self.emit(ended)
         if path is not None:
@@ -156,8 +155,9 @@ class Executor:
 
     def _may_wait(self, plan: Planned) -> bool:
         """Whether the result may go to disk with the record of the model call that it leads to:
-        that of the step's last call, which a restart would simply make again."""
-        return self.toolbox.harmless(plan) and len(self.log.now.calls()) == 1
+        that of the step's last call, which a restart would simply make again, or of any while the
+        answer that asked for them waits too."""
+        return self.toolbox.harmless(plan) and (self.log.holding or len(self.log.now.calls()) == 1)
 
     def _block(
         self, plan: Planned, outcome: ToolOutcome, text: str, path: str | None, size: int

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from desktop_app.core import events as ev
 from desktop_app.core.errors import SlipwayError
 from desktop_app.core.sessions.base import Journal, NewRecord, OpUpdate, Record
+from desktop_app.core.tasks import Tasks
 
 from . import snapshot
 from .fold import Folded, Folder
@@ -20,20 +21,22 @@ SNAPSHOT_PAGE = 2000
 _PLAIN = frozenset({"model.request", "assistant.message", "tool.result"})
 
 
+HELD_SECONDS = 0.05  # no record waits longer for the next append
+
+
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """A record that goes with the next append; ``then`` is called when it is on disk."""
+    """A record that goes with the next append."""
 
     record: NewRecord
     ops: Sequence[OpUpdate]
-    then: Callable[[], None]
 
 
 class SessionLog:
     """Appends to the journal, then folds. ``emit`` hears ``Saved`` after each barrier.
 
     The order of calls is the order of effect; a record that the journal refuses is not applied, and
-    one that was held is taken back.
+    those that were held are taken back.
     """
 
     def __init__(self, journal: Journal, emit: Callable[[ev.Event], None]) -> None:
@@ -45,7 +48,12 @@ class SessionLog:
         self._unsaved: list[tuple[tuple[NewRecord, ...], tuple[OpUpdate, ...]]] = []
         self._folder = Folder(journal.info.key.session_id)
         self._snapshot = 0  # the record that the newest snapshot reaches
-        self._held: _Held | None = None
+        self._held: list[_Held] = []
+        self._told: list[ev.Event] = []  # what is told when the held ones are on disk
+        self._timer: asyncio.TimerHandle | None = None
+        self._late: asyncio.Task[None] | None = None
+        self._refused: SlipwayError | None = None  # what was held, while nobody waited for it
+        self._tasks = Tasks(lambda name, error: logger.error("%s failed: %r", name, error))
         self._writing = 0  # appends under way
 
     @property
@@ -102,20 +110,45 @@ class SessionLog:
             del self._unsaved[0]
         return written
 
-    def hold(self, record: NewRecord, ops: Sequence[OpUpdate], then: Callable[[], None]) -> bool:
+    @property
+    def holding(self) -> bool:
+        return bool(self._held)
+
+    def hold(self, record: NewRecord, ops: Sequence[OpUpdate] = ()) -> bool:
         """Let the next append write this record ahead of its own, in the same transaction: one sync
-        for both. For what may be lost with the process because it can be had again, and only when
-        an append is sure to follow at once. The state has it already; nothing is told of it before
-        ``then``. False, and nothing done, while something else is being written."""
-        if self._writing or self._held is not None:
+        for all. Only where an append follows at once; should it not, ``HELD_SECONDS`` later one is
+        made. The state has it already; what is told of it (``tell``) waits until it is on disk.
+        False, and nothing done, while something else is being written."""
+        if self._writing or self._late is not None or self._refused is not None:
             return False
         self._folder.foresee(record)
-        self._held = _Held(record, ops, then)
+        self._held.append(_Held(record, ops))
+        if self._timer is None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(HELD_SECONDS, self._overdue)
         return True
+
+    def tell(self, event: ev.Event) -> None:
+        """Emit ``event``, after what is held has been written: nothing is told ahead of that."""
+        if self._held or self._told:
+            self._told.append(event)
+        else:
+            self.emit(event)
+
+    def _overdue(self) -> None:
+        self._timer = None
+        if self._held:
+            self._late = self._tasks.start(self._flush_late(), name="held records")
+
+    async def _flush_late(self) -> None:
+        try:
+            await self._append((), (), b"")
+        except SlipwayError as error:
+            self._refused = error  # told to who appends next
 
     async def flush(self) -> None:
         """Write what is held, where no append follows at once after all."""
-        if self._held is not None:
+        if self._held or self._late is not None or self._refused is not None:
             await self.append()
 
     async def append(
@@ -127,17 +160,38 @@ class SessionLog:
     ) -> list[Record]:
         """One synced transaction, applied to the live state, then announced. With ``keep`` what
         the disk refuses for now is kept for ``save_unsaved``: a thing that happened stays known."""
-        held, self._held = self._held, None
-        first = (held.record,) if held is not None else ()
-        all_ops = ops if held is None else (*held.ops, *ops)
+        try:
+            await self._settle_late()
+            return await self._append(records, ops, draft)
+        except SlipwayError as error:
+            if keep and error.retryable:
+                self._unsaved.append((tuple(records), tuple(ops)))
+            raise
+
+    async def _settle_late(self) -> None:
+        """The end of an append that nobody waited for; its error is raised here."""
+        if self._late is not None:
+            await asyncio.wait([self._late])
+            self._late = None
+        if (refused := self._refused) is not None:
+            self._refused = None
+            raise refused
+
+    async def _append(
+        self, records: Sequence[NewRecord], ops: Sequence[OpUpdate], draft: bytes | None
+    ) -> list[Record]:
+        held, self._held = self._held, []
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        first = [h.record for h in held]
+        all_ops = [op for h in held for op in h.ops] + list(ops) if held else ops
         self._writing += 1
         try:
             written = await self.journal.append([*first, *records], ops=all_ops, draft=draft)
         except SlipwayError as error:
-            if held is not None:
+            if held:
                 await self._take_back(held, error)
-            if keep and error.retryable:
-                self._unsaved.append((tuple(records), tuple(ops)))
             raise
         except asyncio.CancelledError:
             await self._cancelled(held)
@@ -147,24 +201,24 @@ class SessionLog:
         self._written(written, (*first, *records), held)
         return written[len(first) :]
 
-    async def _cancelled(self, held: _Held | None) -> None:
+    async def _cancelled(self, held: Sequence[_Held]) -> None:
         """The journal carries out what it was handed all the same: wait for it, since a state that
         lacks it would be none that a replay gives."""
         try:
             written = await self.journal.read(after=self.now.head)
-            self._written(written, (), held if written else None)
-            if held is not None and not written:
+            self._written(written, (), held if written else ())
+            if held and not written:
                 await self._take_back(held, None)
         except SlipwayError as error:
             logger.warning("what was written last is not known: %s", error)
 
     def _written(
-        self, written: Sequence[Record], new: Sequence[NewRecord], held: _Held | None
+        self, written: Sequence[Record], new: Sequence[NewRecord], held: Sequence[_Held]
     ) -> None:
         """Apply what is on disk now, and tell of it. ``new`` is what it was made from."""
         fresh = [record for record in written if record.seq > self.now.head]
         for at, record in enumerate(fresh):
-            if held is not None and at == 0:
+            if at < len(held):
                 self._folder.reached(record)
             else:
                 known = len(new) == len(fresh) and record.kind in _PLAIN
@@ -173,13 +227,17 @@ class SessionLog:
             for told in self.written:
                 told(fresh)
             self.emit(ev.Saved(fresh[-1].seq, fresh[-1].ts_us))
-        if held is not None:
-            held.then()
+        if self._told and not self._held:
+            told, self._told = self._told, []
+            for event in told:
+                self.emit(event)
 
-    async def _take_back(self, held: _Held, error: SlipwayError | None) -> None:
+    async def _take_back(self, held: Sequence[_Held], error: SlipwayError | None) -> None:
         """The state as the journal has it, without what was held; that is saved later where the
         disk may take it then."""
         if error is not None and error.retryable:
-            self._unsaved.append(((held.record,), tuple(held.ops)))
+            ops = tuple(op for h in held for op in h.ops)
+            self._unsaved.append((tuple(h.record for h in held), ops))
+        self._told.clear()
         self._folder = Folder(self.journal.info.key.session_id)
         await self.load()

@@ -132,7 +132,9 @@ class Turn:
         record = self._assistant(assembly, blocks, seconds, assembly.reason, counted)
         calls = [b for b in blocks if isinstance(b, ToolCallBlock)]
         self.p.toolbox.look_ahead(calls, self.p.permissions())
-        await self.p.log.append(record, keep=True)
+        # An answer that only reads small files goes to disk with what they say, a moment later.
+        if not (self.p.toolbox.looking(calls) and self.p.log.hold(record)):
+            await self.p.log.append(record, keep=True)
         self.emit(ev.ModelCallFinished(self.reply_id, assembly.usage, seconds, assembly.reason))
         for ready in assembly.ready():
             self.emit(ready)

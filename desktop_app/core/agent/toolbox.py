@@ -137,6 +137,10 @@ class Toolbox:
                 if context.ahead is not None:
                     self._begun[op_id] = context
 
+    def looking(self, calls: Sequence[ToolCallBlock]) -> bool:
+        """Whether all of ``calls`` do nothing but read what is being looked at already."""
+        return bool(calls) and len(self._begun) == len(calls)
+
     def forget(self) -> None:
         """What was looked at ahead may have changed since."""
         self._begun.clear()

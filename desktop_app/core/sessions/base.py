@@ -12,7 +12,8 @@ Record kinds (``body`` is JSON; unknown kinds are kept and skipped when ``ignora
     user.message       {msg}                                  barrier
     model.request      {reply_id, iteration, model, tokens, envelope}       barrier
     assistant.message  {reply_id, blocks, usage?, finish, ops: [op ids]}   barrier; the intents of
-                       its operations follow in one transaction before any of them starts
+                       its operations follow in one transaction before any of them starts; one
+                       that asks for small files alone comes with what they say (50 ms at most)
     approval.asked     {reply_id, op_id, approval}
     approval.decided   {reply_id, op_id, allowed, by, arguments?, rule?}    barrier
     question.answered  {reply_id, op_id, answer}              barrier

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import threading
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from desktop_app.core import events as ev
-from desktop_app.core.agent import engine, run
+from desktop_app.core.agent import engine, log, run
 from desktop_app.core.agent.fold import fold
 from desktop_app.core.agent.log import SessionLog
 from desktop_app.core.errors import SessionError
@@ -19,10 +20,12 @@ from desktop_app.core.messages import Msg, TextBlock, ToolCallBlock, ToolResultB
 from desktop_app.core.models.scripted import Call, Say, ScriptedModel
 from desktop_app.core.sessions.base import NewRecord, OpUpdate
 from desktop_app.core.sessions.sqlite import SqliteJournalStore
+from desktop_app.core.workspaces.local import LocalBackend
 from tests.helpers.journals import KEY, Disk
-from tests.helpers.sessions import Bench, collect, kinds
+from tests.helpers.sessions import Bench, collect, kinds, of
 
 OP = OpUpdate("op1", "done", "Read", "c1", "read")
+TOLD = ev.ToolStarted("r", "told")
 CALL: dict[str, Any] = {"id": "c1", "name": "Read", "op_id": "op1", "type": "tool_call"}
 
 
@@ -35,6 +38,7 @@ class Opened:
         self.heard: list[Any] = []
 
     async def __aenter__(self) -> Opened:
+        self.loop = asyncio.get_running_loop()
         self.log = SessionLog(await self.store.create(KEY, {}), self.heard.append)
         await self.log.load()
         user = {"reply_id": "r", "msg": Msg.user("read it").model_dump()}
@@ -50,7 +54,10 @@ class Opened:
         await self.log.journal.close()
 
     def hold(self) -> bool:
-        return self.log.hold(result_record(), [OP], lambda: self.heard.append("told"))
+        held = self.log.hold(result_record(), [OP])
+        if held:
+            self.log.tell(TOLD)
+        return held
 
     async def check(self) -> None:
         """The live state is what the journal gives, field for field."""
@@ -77,12 +84,11 @@ async def test_what_is_held_goes_to_disk_with_the_next_record_and_is_told_after(
         before = o.disk.syncs
         assert o.hold()
         assert o.log.now.calls() == []  # the state has it
-        assert not o.hold()  # one at a time
         assert (o.heard, o.disk.syncs) == ([], before)
         written = await o.log.append(request())
         assert [r.kind for r in written] == ["model.request"]
         assert o.disk.syncs == before + 1
-        assert [*map(type, o.heard)] == [ev.Saved, str]
+        assert [*map(type, o.heard)] == [ev.Saved, ev.ToolStarted]
         assert [op.state for op in await o.log.journal.operations()] == ["done"]
         await o.check()
 
@@ -116,7 +122,7 @@ async def test_what_was_held_is_taken_back_when_the_disk_refuses_it_and_saved_la
         with pytest.raises(SessionError, match=r"disk\.full"):
             await o.log.append(request())
         assert [c.id for c in o.log.now.calls()] == ["c1"]
-        assert "told" not in o.heard
+        assert TOLD not in o.heard
         o.disk.before = lambda op, name: None
         await o.check()
         await o.log.save_unsaved()
@@ -150,11 +156,11 @@ async def test_a_cancelled_append_leaves_the_state_that_a_replay_gives(
         assert writing.cancelled()
         assert o.log.now.head == head + 1 + held
         assert o.log.now.state.reply_context.cur_iter == 7
-        assert ("told" in o.heard) == held
+        assert (TOLD in o.heard) == held
         await o.check()
 
 
-async def test_a_step_that_only_reads_waits_twice_for_the_disk(
+async def test_a_step_that_only_reads_waits_once_for_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And what it read is told as finished before the next call of the model begins."""
@@ -171,9 +177,11 @@ async def test_a_step_that_only_reads_waits_twice_for_the_disk(
     bench = Bench(tmp_path / "folder", ScriptedModel([play], forever=True), store=store)
     talk = await bench.open()
     told = kinds(await collect(talk.send("read it again and again")))
-    assert [b - a for a, b in pairwise(marks[1:5])] == [2, 2, 2]
-    order = [k for k in told if k in ("ToolFinished", "ModelCallStarted")]
-    assert order == ["ModelCallStarted", *["ToolFinished", "ModelCallStarted"] * 4]
+    assert [b - a for a, b in pairwise(marks[1:5])] == [1, 1, 1]
+    step = ["ModelCallFinished", "ToolCallReady", "ToolStarted", "ToolFinished", "ModelCallStarted"]
+    order = [k for k in told if k in step]
+    assert order == ["ModelCallStarted", *step * 4, "ModelCallFinished"]
+    assert told.index("ModelCallFinished") > told.index("Saved", told.index("ModelCallStarted"))
     records = await talk.log.journal.read()
     assert fold(records, talk.state.session_id) == talk.state
     await talk.close()
@@ -199,5 +207,116 @@ async def test_the_model_sees_a_result_that_is_not_on_disk_yet(
     talk = await bench.open()
     await collect(talk.send("read it again and again"))
     assert seen == [["success"] * n for n in range(4)]
+    await talk.close()
+    await bench.close()
+
+
+async def test_what_no_append_follows_goes_to_disk_by_itself(tmp_path: Path) -> None:
+    async with Opened(tmp_path) as o:
+        head = o.log.now.head
+        assert o.hold()
+        async with asyncio.timeout(30):
+            while TOLD not in o.heard:
+                await asyncio.sleep(0.001)
+        assert o.log.now.head == head + 1
+        await o.check()
+        await o.log.append(request())
+        assert o.hold()  # as ever
+        await o.log.flush()
+        await o.check()
+
+
+async def test_the_error_of_what_nobody_waited_for_is_told_to_who_appends_next(
+    tmp_path: Path,
+) -> None:
+    import apsw
+
+    async with Opened(tmp_path) as o:
+        tried = asyncio.Event()
+
+        def full(op: str, name: str) -> None:
+            if op == "write":
+                o.loop.call_soon_threadsafe(tried.set)
+                raise apsw.FullError("full")
+
+        o.hold()
+        o.disk.before = full
+        async with asyncio.timeout(30):
+            await tried.wait()
+        o.disk.before = lambda op, name: None
+        assert not o.hold()  # the state that the journal has lacks what this would follow
+        with pytest.raises(SessionError, match=r"disk\.full"):
+            await o.log.append(request(), keep=True)
+        assert [c.id for c in o.log.now.calls()] == ["c1"]
+        assert TOLD not in o.heard
+        await o.check()
+        await o.log.save_unsaved()  # in their order
+        assert [r.kind for r in await o.log.journal.read()][-2:] == ["tool.result", "model.request"]
+        assert o.log.now.calls() == []
+        await o.check()
+
+
+class Slow:
+    """A folder whose files are looked at only when the gate is open."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.gate = threading.Event()
+        real = LocalBackend.look_ahead
+
+        def look_ahead(backend: LocalBackend, path: str, **more: Any) -> Any:
+            begun = real(backend, path, **more)
+            do = begun._do
+            begun._do = lambda: (self.gate.wait(30), do())[1]
+            return begun
+
+        monkeypatch.setattr(LocalBackend, "look_ahead", look_ahead)
+
+
+def reader(tmp_path: Path) -> Bench:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder/page.txt").write_text("line\n")
+    call = Call("Read", {"file_path": "page.txt"}, call_id="c1")
+    model = ScriptedModel([[Say("I look."), call], [Say("done")]], titles=[[Say("t")]])
+    return Bench(tmp_path / "folder", model, store=SqliteJournalStore(tmp_path / "journals"))
+
+
+async def test_an_answer_does_not_wait_long_for_what_it_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow, bench = Slow(monkeypatch), reader(tmp_path)
+    talk = await bench.open()
+    heard: list[Any] = []
+    talk.listen(heard.append)
+    running = asyncio.ensure_future(collect(talk.send("read it")))
+    async with asyncio.timeout(30):
+        while not of(heard, ev.ModelCallFinished):
+            await asyncio.sleep(0.001)
+    assert not of(heard, ev.ToolFinished)
+    assert (await talk.log.journal.read())[-1].kind == "assistant.message"
+    slow.gate.set()
+    await running
+    assert of(heard, ev.ToolFinished)[0].state == "success"
+    assert fold(await talk.log.journal.read(), talk.state.session_id) == talk.state
+    await talk.close()
+    await bench.close()
+
+
+async def test_an_answer_that_is_stopped_while_it_waits_for_the_disk_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log, "HELD_SECONDS", 3600.0)
+    slow, bench = Slow(monkeypatch), reader(tmp_path)
+    talk = await bench.open()
+    running = asyncio.ensure_future(collect(talk.send("read it")))
+    async with asyncio.timeout(30):
+        while not talk.log.holding:
+            await asyncio.sleep(0.001)
+    await talk.stop()
+    slow.gate.set()
+    told = await running
+    assert of(told, ev.ModelCallFinished)
+    assert [r.state for r in talk.state.context[-1].tool_results()] == ["interrupted"]
+    assert talk.state.context[-1].text() == "I look."
+    assert fold(await talk.log.journal.read(), talk.state.session_id) == talk.state
     await talk.close()
     await bench.close()
