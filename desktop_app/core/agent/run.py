@@ -78,7 +78,8 @@ class Turn:
         absorbed, made durable, and reported as ``interrupted``."""
         self.emit(ev.RunStarted(self.reply_id, resumed))
         if resumed:
-            most, made = self.p.max_iterations, self.p.log.now.state.reply_context.cur_iter
+            now, most = self.p.log.now, self.p.max_iterations
+            made = now.state.reply_context.cur_iter - bool(now.calls())  # whole steps
             self._last = made - made % most + most
         self.p.engine.stand_in = None
         self.p.toolbox.forget()
