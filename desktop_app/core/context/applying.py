@@ -82,10 +82,12 @@ def apply(record: CompactionRecord, state: AgentState) -> AgentState:
     """The state after ``record``. ContextError ``compaction.mismatch`` when the messages that the
     record covers are not where it found them."""
     context = list(state.context)
-    for place, name in zip(reversed(record.places), reversed(record.covered_ids), strict=True):
+    gone = set(record.places)
+    for place, name in zip(record.places, record.covered_ids, strict=True):
         if place >= len(context) or context[place].id != name:
             raise ContextError("compaction.mismatch", gen=record.gen)
-        del context[place]
+    if gone:
+        context = [m for n, m in enumerate(context) if n not in gone]
     for name, blocks in record.covered_blocks.items():
         at = _place(context, name, record.gen)
         if len(context[at].content) < len(blocks):

@@ -249,6 +249,7 @@ class Compactor:
         """Render, check, and put the record together. CPU only; runs off the loop."""
         rejected = [*draft.rejected, *rejected, *self._written(planner, draft, notes)]
         record = self._record(draft, notes, rejected, asked)
+        record.ledger = draft.ledger.body(planner.account.running.bodies)
         new_state = apply(record, draft.state)
         account = planner.account
         entries = account.parts.of(new_state.context, keep=False)
@@ -310,7 +311,6 @@ class Compactor:
             usage=usage,
             choices=asked.choices.body(),
             masks=draft.mask_entries(),
-            ledger=ledger.body(),
             undo=draft.way_back(),
         )
 

@@ -221,9 +221,8 @@ def _told(msg: Msg, block: Any, boxes: Any, found: list[Row], texts: CountCache)
     made: list[Found] = []
     for name, kind, where, quote, changes, count, line in found:
         text = where if isinstance(where, str) else block.text[where[0] : where[0] + where[1]]
+        texts.keep_all((text, f"- {text}"), (count, line))
         evidence = Evidence(ref=msg.id, quote=text if quote is None else quote)
-        texts.keep(text, count)
-        texts.keep(f"- {text}", line)
         item = LedgerItem(id=name, kind=kind, text=text, evidence=[evidence])
         made.append(Found(item, shape(text), bool(changes)))
     return Told(block, _change(boxes), tuple(made))

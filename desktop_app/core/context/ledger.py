@@ -18,11 +18,12 @@ from pydantic import Field, PrivateAttr, model_validator
 from desktop_app.core.messages import WireModel
 
 from .build import slipway
-from .giving import LINE, Told, gives_way, newest_that_fit
+from .giving import LINE, Told, newest_that_fit
 from .glimpses import Glimpse, newest_lines, size_of_line
 from .redact import redact
 from .said import Said, fit
 from .todos import Change, TodoList, bring
+from .tokens import CountCache
 from .types import ItemKind, LedgerItem
 
 FILES = 60  # shown one by one
@@ -30,6 +31,7 @@ FAILED = 10
 SKILLS = 20
 
 Count = Callable[[str], float]
+ByKind = dict[tuple[ItemKind, str], list[LedgerItem]]
 
 
 class Pin(WireModel):
@@ -163,23 +165,31 @@ class Ledger(WireModel):
         """Rules that hold, in the person's words."""
         return [i.text for i in self.of("constraint")]
 
+    def by_kind(self) -> ByKind:
+        """Items that the person did not leave out, by kind and status."""
+        found: ByKind = {}
+        hidden = set(self.hidden)
+        for item in self.items:
+            if item.id not in hidden:
+                found.setdefault((item.kind, item.status), []).append(item)
+        return found
+
     def of(self, kind: ItemKind) -> list[LedgerItem]:
         """Open items of a kind that the person did not leave out."""
         found = [i for i in self.items if i.kind == kind and i.status == "open"]
         hidden = set(self.hidden)
         return [i for i in found if i.id not in hidden] if hidden else found
 
-    def body(self) -> dict[str, Any]:
-        """As ``model_dump``, at a fraction of its cost: what a state has of it."""
+    def body(self, known: Bodies | None = None) -> dict[str, Any]:
+        """As ``model_dump``, at a fraction of its cost: what a state has of it. Items that are
+        ``known`` were written out before."""
         body = dict(vars(self))
         for name in _FLAT:
             body[name] = [_plain(one) for one in body[name]]
         body["lists"] = [n.model_dump() for n in self.lists]
+        had = known if known is not None else {}
         body["items"] = [
-            i.model_dump()
-            if i.__pydantic_extra__ or any(e.__pydantic_extra__ for e in i.evidence)
-            else {**vars(i), "evidence": [{**vars(e)} for e in i.evidence]}
-            for i in self.items
+            k[1] if (k := had.get(id(i))) is not None else item_body(i) for i in self.items
         ]
         for name in ("skills", "tasks", "todo", "hidden", "later"):
             body[name] = list(body[name])
@@ -243,9 +253,16 @@ class Ledger(WireModel):
 
     def found_size(self, count: Count) -> float:
         """Tokens of what ``fit_found`` looks at."""
-        return sum(
-            [count(i.text) + LINE for i in self.items if i.status == "open" and gives_way(i)]
-        )
+        texts = [
+            i.text
+            for i in self.items
+            if i.status == "open"
+            and i.kind != "constraint"
+            and i.origin != "human_edit"
+            and not i.pinned
+        ]
+        counts = count.counts(texts) if isinstance(count, CountCache) else map(count, texts)
+        return sum([n + LINE for n in counts])
 
     def noted(self, count: Count) -> float:
         """Tokens of the narratives."""
@@ -253,6 +270,16 @@ class Ledger(WireModel):
 
 
 _FLAT = ("said", "pins", "files", "failed", "seen", "notes")  # of models without models in them
+
+
+Bodies = dict[int, tuple[LedgerItem, dict[str, Any]]]  # by the id of the object
+
+
+def item_body(item: LedgerItem) -> dict[str, Any]:
+    """An item as ``model_dump`` writes it. Nobody changes it."""
+    if item.__pydantic_extra__ or any(e.__pydantic_extra__ for e in item.evidence):
+        return item.model_dump()
+    return {**vars(item), "evidence": [{**vars(e)} for e in item.evidence]}
 
 
 def _plain(one: WireModel) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .ledger import Failed, Ledger, Pin, Touched
+from .ledger import ByKind, Failed, Ledger, Pin, Touched
 from .types import Evidence, ItemKind, LedgerItem, Modality
 
 FOLDERS = 12  # that older files are counted under
@@ -34,17 +34,17 @@ _BINDS: dict[Modality, str] = {
 
 def render(ledger: Ledger, where: str) -> None:
     """Write ``pinned`` and ``history`` anew; ``where`` is the offload as the agent names it."""
-    ledger.pinned = _pinned(ledger, where)
-    ledger.history = _history(ledger, where)
+    found = ledger.by_kind()
+    ledger.pinned = _pinned(ledger, where, found)
+    ledger.history = _history(ledger, where, found)
 
 
-def _pinned(ledger: Ledger, where: str) -> str:
+def _pinned(ledger: Ledger, where: str, found: ByKind) -> str:
     parts = _said(ledger, where)
-    if rules := ledger.of("constraint"):
+    if rules := found.get(("constraint", "open")):
         lines = "\n".join(f"- ({_BINDS[r.modality]}) {r.text}" for r in rules)
         parts.append(f"# Rules\n{lines}")
-    back = [i for i in ledger.items if i.kind == "constraint" and i.status == "revoked" and i.by]
-    if back := [i for i in back if i.id not in ledger.hidden]:
+    if back := [i for i in found.get(("constraint", "revoked"), ()) if i.by]:
         lines = "\n".join(f'- "{i.text}" was taken back: "{i.by}"' for i in back)
         parts.append(f"# Rules that no longer hold\n{lines}")
     parts += [_pin(p) for p in ledger.pins if p.id not in ledger.hidden]
@@ -84,7 +84,7 @@ def _said(ledger: Ledger, where: str) -> list[str]:
     return parts
 
 
-def _history(ledger: Ledger, where: str) -> str:
+def _history(ledger: Ledger, where: str, found: ByKind) -> str:
     parts = [RECORD.format(where=where)]
     if ledger.tasks:
         parts.append("# Open tasks\n" + "\n".join(ledger.tasks))
@@ -92,7 +92,7 @@ def _history(ledger: Ledger, where: str) -> str:
     if todo:
         parts.append("# Still to be done\n" + "\n".join(f"- {t}" for t in todo))
     for kind, title in FOUND:
-        lines = [f"- {i.text}" for i in ledger.of(kind)]
+        lines = [f"- {i.text}" for i in found.get((kind, "open"), ())]
         if older := ledger.older.get(kind, 0):
             lines.insert(0, f"- [{older} older ones are in {where}]")
         if lines:

@@ -21,15 +21,18 @@ def offload(draft: Draft) -> Draft:
         ends.append((draft.front, draft.front_blocks))
     ends += [(m.message, m.block + 1) for m in draft.masks]
     end = max([start, *ends])
-    for place in range(start[0], min(end[0] + 1, len(context))):
+    newest = len(context) - 1
+    for place in dict.fromkeys((start[0], end[0])) if context else ():
         msg = context[place]
         first = start[1] if place == start[0] else 0
         last = end[1] if place == end[0] else len(msg.content)
-        if (first, last) == (0, len(msg.content)) and place + 1 < len(context) and last:
+        if (first, last) == (0, len(msg.content)) and place < newest and last:
             draft.offloaded.append(msg)
         elif first < last:
             content = msg.content[first:last]  # a copy: the message itself may go on growing
             draft.offloaded.append(msg.model_copy(update={"content": content}))
+        if place == start[0]:
+            draft.offloaded += [m for m in context[place + 1 : end[0]] if m.content]
     draft.written = [context[end[0]].id, end[1]] if end[0] < len(context) else None
     draft.ledger.written = _carried(draft, end)
     return draft

@@ -19,7 +19,7 @@ from typing import Any
 from desktop_app.core.messages import Msg, ToolResultBlock
 
 from .intake import Intake
-from .ledger import Ledger, is_pinned, ledger_from
+from .ledger import Bodies, Ledger, is_pinned, item_body, ledger_from
 from .parts import Atom, Entry, Part, Parts
 from .pins import settle
 
@@ -170,6 +170,7 @@ class Running:
         self._ledger = Ledger()
         self._settled = Ledger()
         self._read: Read | None = None
+        self.bodies: Bodies = {}  # of items that were taken in, written out
         self._pinned: list[int] = []  # of what was taken in, then
 
     def standing(self, context: Sequence[Msg]) -> Standing:
@@ -250,6 +251,7 @@ class Running:
             self._part, self._ledger = part, ledger_from(part)
             self._settled = self._ledger.fork()
             settle(self._settled)
+            self.bodies = {id(i): (i, item_body(i)) for i in self._ledger.items}
             self._read = None
 
     def _take_in(self, keep: float, most: int | None = None) -> Read:
@@ -263,7 +265,10 @@ class Running:
         if most is not None:
             upto = min(upto, done + most)
         if upto > done:
+            before = len(read.intake.items)
             read.take(standing, range(done, upto))
+            for item in read.intake.items[before:]:
+                self.bodies[id(item)] = item, item_body(item)
             self._pinned += self._pins(done, upto)
         return read
 

@@ -30,6 +30,7 @@ WISH = re.compile(
     r"|\binstead\b|\buse\b|\btake\b|请|要|用|让|希望|冻结|绕开|单位|归",
     re.IGNORECASE,
 )
+_ODD_SPACE = re.compile(r"[\t\r\x0b\x0c\x1c-\x1f]")
 # A word of each English wish above: a text without any of them has none.
 _WISH_WORDS = frozenset(
     re.findall(
@@ -88,6 +89,7 @@ def _ends(one: Said, budget: float, count: Count, where: str) -> Said:
 NOTHING, BACK, NAMED = 1, 2, 4  # "go on" · takes something back · holds exact words
 LEAST = 8.0  # tokens: pieces are not looked for to fill less room
 LOWEST = 0.02
+ALONE, APART = 2.0, 3.0  # tokens that set a whole message apart from others, a piece of one
 
 
 class _Pieces(NamedTuple):
@@ -107,9 +109,12 @@ class _Pieces(NamedTuple):
     plain_size: float
     special: bool  # some piece has a flag that depends on others, or is left out by its flag
     sound: bool
+    counts: tuple[float, ...]  # of the pieces' own tokens
+    ascii: bool
+    digits: tuple[bool, ...]  # whether it begins with one
 
 
-def _cut(texts: tuple[str, ...], text: str, sizes: tuple[float, ...]) -> _Pieces:
+def _cut(texts: tuple[str, ...], text: str, counts: Sequence[float], more: float) -> _Pieces:
     """What none of ``texts``, pieces of ``text``, can have is looked for once."""
     bind, back = may_bind(text), may_take_back(text)
     wishes, name = may_wish(text), may_name(text)
@@ -123,17 +128,21 @@ def _cut(texts: tuple[str, ...], text: str, sizes: tuple[float, ...]) -> _Pieces
         flag |= BACK if back and takes_back(one) else 0
         flags.append(flag | (NAMED if named else 0))
     sound = len(plain(text)) <= sum(len(t) + 2 for t in texts)
-    return _columns(texts, tuple(worth), tuple(flags), sizes, sound)
+    return _columns(text, texts, tuple(worth), tuple(flags), counts, more, sound)
 
 
 def _columns(
+    text: str,
     texts: tuple[str, ...],
     worth: tuple[float, ...],
     flags: tuple[int, ...],
-    sizes: tuple[float, ...],
+    counts: Sequence[float],
+    more: float,
     sound: bool,
 ) -> _Pieces:
-    shapes = tuple([plain(one).casefold() for one in texts])
+    """``more`` tokens set a piece apart from the others."""
+    sizes = tuple([c + more for c in counts])
+    shapes = shapes_of(texts)
     telling = [n for n, w in enumerate(worth) if w > 0]
     rest = tuple([n for n, w in enumerate(worth) if not w > 0])
     special = any(f & (NOTHING | BACK) for f in flags) or len(set(shapes)) < len(shapes)
@@ -150,7 +159,20 @@ def _columns(
         sum(sizes[n] for n in rest),
         special,
         sound,
+        tuple(counts),
+        text.isascii(),
+        tuple([one[:1].isdigit() for one in texts]),
     )
+
+
+def shapes_of(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """What two pieces that say the same have in common: made of all at once where none has a line
+    end in it."""
+    whole = "\n".join(texts)
+    same = whole.isascii() and whole.count("\n") == len(texts) - 1 and whole == whole.strip()
+    if same and not (_ODD_SPACE.search(whole) or any(two in whole for two in ("  ", " \n", "\n "))):
+        return tuple(whole.casefold().split("\n"))
+    return tuple([plain(one).casefold() for one in texts])
 
 
 def may_wish(text: str) -> bool:
@@ -175,15 +197,13 @@ def cut_of(one: Said, count: CountCache) -> list[Any] | None:
     known = count.memo.get(one.text)
     if not isinstance(known, _Pieces):
         return None
-    at, spans, more = 0, list[Any](), 2.0 if len(known.texts) == 1 else 3.0
+    at, spans = 0, list[Any]()
+    more = APART if known.sizes[0] == known.counts[0] + APART else ALONE
     for text in known.texts:
         place = one.text.find(text, at)
         spans.append(text if place < 0 else [place, len(text)])
         at = max(at, place)
-    counts = [count.count(text) for text in known.texts]
-    if any(c + more != s for c, s in zip(counts, known.sizes, strict=True)):
-        more = 5.0 - more
-    return [spans, counts, more, known.worth, known.flags, known.sound]
+    return [spans, known.counts, more, known.worth, known.flags, known.sound]
 
 
 def put_cut(one: Said, cut: list[Any], count: CountCache) -> None:
@@ -191,21 +211,20 @@ def put_cut(one: Said, cut: list[Any], count: CountCache) -> None:
     spans, counts, more, worth, flags, sound = cut
     text = one.text
     texts = tuple([s if isinstance(s, str) else text[s[0] : s[0] + s[1]] for s in spans])
-    for piece, size in zip(texts, counts, strict=True):
-        count.keep(piece, size)
-    sizes = tuple([c + more for c in counts])
-    count.memo[text] = _columns(texts, tuple(worth), tuple(flags), sizes, bool(sound))
+    count.keep_all(texts, counts)
+    flag = tuple(flags)
+    count.memo[text] = _columns(text, texts, tuple(worth), flag, counts, more, bool(sound))
 
 
 def _pieces(one: Said, count: Count, where: str) -> _Pieces:
     size = count(one.text)
     if one.edited or (size <= SHORT and one.whole):
-        return _cut((one.text,), one.text, (size + 2,))
+        return _cut((one.text,), one.text, (size,), ALONE)
     if _pasted(one, count):
         short = _ends(one, HEAD_AND_TAIL, count, where)
-        return _cut((short.text,), one.text, (count(short.text) + 2,))
+        return _cut((short.text,), one.text, (count(short.text),), ALONE)
     found = [s for part in one.text.split(GAP) for s in sentences(part)] or [one.text.strip()]
-    return _cut(tuple(found), one.text, tuple(count(text) + 3 for text in found))
+    return _cut(tuple(found), one.text, [count(text) for text in found], APART)
 
 
 class _Choice:
@@ -260,17 +279,20 @@ def _made(one: Said, pieces: _Pieces, own: list[int], count: Count) -> Said:
     own.sort()
     if len(own) == len(pieces.texts) and (pieces.sound or not one.whole):
         return one
-    texts, text, gaps = [pieces.texts[n] for n in own], "", 0
-    before = -1
-    for piece, at in zip(texts, own, strict=True):
+    texts = pieces.texts
+    first = before = own[0]
+    text, gaps = (f"{GAP}{texts[first]}", 1) if first else (texts[0], 0)
+    for at in own[1:]:
         if at == before + 1:
-            text += f" {piece}" if before >= 0 else piece
+            text += f" {texts[at]}"
         else:
-            text, gaps = text + GAP + piece, gaps + 1
+            text, gaps = text + GAP + texts[at], gaps + 1
         before = at
     text = text.strip()
-    if isinstance(count, CountCache):
-        count.keep_joined(text, texts, gaps, own[0] > 0)
+    if pieces.ascii and isinstance(count, CountCache):
+        digits, counts = pieces.digits, pieces.counts
+        spaced = sum([digits[n] for n in own]) - (digits[0] if not first else 0)
+        count.keep_joined(text, [counts[n] for n in own], gaps, spaced)
     return Said(id=one.id, text=text, whole=False, edited=one.edited)
 
 

@@ -7,7 +7,7 @@ import asyncio
 import hashlib
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
@@ -52,14 +52,9 @@ class ClassCounter:
     def count(self, text: str) -> float:
         return estimate(text, self._prices)
 
-    def joined(
-        self, counts: Sequence[float], pieces: Sequence[str], gaps: int, behind: bool
-    ) -> float | None:
-        """See ``CountCache.keep_joined``; None where the whole has to be counted."""
-        if not all(map(str.isascii, pieces)):
-            return None
-        prices, later = self._prices, pieces if behind else pieces[1:]
-        spaced = len([p for p in later if p[:1].isdigit()])  # a space before a digit counts
+    def joined(self, counts: Sequence[float], gaps: int, spaced: int) -> float:
+        """See ``CountCache.keep_joined``."""
+        prices = self._prices  # a space before a digit counts
         gap = OTHER + 2 * prices.mark + prices.marks
         return sum(counts) + gaps * gap + spaced * prices.gap
 
@@ -198,6 +193,11 @@ class CountCache:
         self.keep(text, value)
         return value
 
+    def counts(self, texts: Iterable[str]) -> list[float]:
+        """Of many at once."""
+        known = self._known.get
+        return [n if (n := known(text)) is not None else self.count(text) for text in texts]
+
     def keep(self, text: str, value: float) -> None:
         """Remember what ``text`` was counted at."""
         if self._held > self._limit:
@@ -207,17 +207,21 @@ class CountCache:
         self._known[text] = value
         self._held += len(text) + ENTRY
 
-    def keep_joined(self, text: str, pieces: Sequence[str], gaps: int, behind: bool) -> None:
-        """Remember a line that is put together of counted ``pieces``, each without white space
-        around it, between them a space or, ``gaps`` times, " […] " (``behind``: one stands before
-        the first). Where classes count, that is what they and the gaps count together."""
+    def keep_all(self, texts: Sequence[str], values: Sequence[float]) -> None:
+        """Remember many at once."""
+        if texts:
+            self.keep(texts[0], values[0])
+            self._known.update(zip(texts, values, strict=True))
+            self._held += sum(map(len, texts[1:])) + ENTRY * (len(texts) - 1)
+
+    def keep_joined(self, text: str, counts: Sequence[float], gaps: int, spaced: int) -> None:
+        """Remember a line that is put together of pieces with these ``counts``, ASCII without white
+        space around them, between them a space or, ``gaps`` times, " […] "; ``spaced`` of them
+        begin with a digit behind a space. Where classes count, that is what they and the gaps
+        count together."""
         counter = self.counter
-        if text in self._known or not isinstance(counter, ClassCounter):
-            return
-        if (
-            joined := counter.joined(list(map(self.count, pieces)), pieces, gaps, behind)
-        ) is not None:
-            self.keep(text, joined)
+        if isinstance(counter, ClassCounter) and text not in self._known:
+            self.keep(text, counter.joined(counts, gaps, spaced))
 
     def count_lines(self, text: str) -> float:
         """A text that is put together of others, as a ledger is: line by line, since most lines

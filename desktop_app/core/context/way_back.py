@@ -8,11 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from desktop_app.core.messages import Msg, ToolResultBlock
+from desktop_app.core.messages import AnyBlock, Msg, ToolResultBlock
 
 from .build import slipway
 
 _KEYS = ("messages", "outputs", "former", "written")
+
+
+def _marks_of(block: AnyBlock) -> dict[str, Any]:
+    return block.metadata if isinstance(block, ToolResultBlock) else {}
 
 
 class WayBack(Mapping[str, Any]):
@@ -33,8 +37,8 @@ class WayBack(Mapping[str, Any]):
             if msg.metadata:
                 self._marks[place, -1] = dict(msg.metadata)
             for at, block in enumerate(msg.content):
-                if isinstance(block, ToolResultBlock) and block.metadata:
-                    self._marks[place, at] = dict(block.metadata)
+                if block.type == "tool_result" and (marks := _marks_of(block)):
+                    self._marks[place, at] = dict(marks)
         self._plain = {"outputs": outputs, "former": former, "written": written}
 
     @classmethod

@@ -18,6 +18,7 @@ from desktop_app.core import resources
 from desktop_app.core.context import tokens
 from desktop_app.core.context.classes import PRICES, estimate, family
 from desktop_app.core.context.images import UNKNOWN, data_tokens, image_size, image_tokens
+from desktop_app.core.context.said import GAP
 from desktop_app.core.context.tokens import (
     ClassCounter,
     CountCache,
@@ -246,3 +247,22 @@ def test_a_text_that_is_counted_by_its_lines_counts_what_it_does_as_a_whole(
     if text.isascii():
         assert by_lines == pytest.approx(whole, abs=1e-6)
     assert texts.count_lines(text) == by_lines
+
+
+def test_a_line_of_counted_pieces_counts_what_it_would_count_by_itself() -> None:
+    rng, signs = random.Random(3), 'ab Cd3 45.x-[]()…"\'/_ ---- ===== ok. go! {"k":1} CamelCase x9'
+    for family_id in ("", "openai:gpt-4o", "anthropic:claude", "qwen", "gemini"):
+        counter = ClassCounter(family_id)
+        for _ in range(300):
+            pieces = ["".join(rng.choices(signs, k=rng.randrange(1, 30))) for _ in range(4)]
+            pieces = [p for p in (" ".join(p.split()) for p in pieces) if p and p.isascii()]
+            seams = [rng.choice((" ", GAP)) for _ in pieces]
+            behind = rng.random() < 0.3
+            text = GAP.lstrip() if behind else ""
+            for place, (piece, seam) in enumerate(zip(pieces, seams, strict=True)):
+                text += f"{seam if place else ''}{piece}"
+            gaps = behind + seams[1:].count(GAP)
+            spaced = sum(p[0].isdigit() for p in (pieces if behind else pieces[1:]))
+            if pieces:
+                joined = counter.joined([counter.count(p) for p in pieces], gaps, spaced)
+                assert joined == pytest.approx(counter.count(text), abs=1e-9), text
