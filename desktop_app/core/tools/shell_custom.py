@@ -123,12 +123,25 @@ def echo(args: Sequence[Word]) -> list[Word] | None:
 
 
 def printf(args: Sequence[Word]) -> list[Word] | None:
-    """A format without ``-v``, which would set a variable (and run what its index says)."""
+    """A format without ``-v`` and ``%n``, which would set a variable: ``PATH`` is one, too."""
     if not args or args[0].text.startswith("-") or any(w.glob for w in args):
         return None
-    return []
+    return None if _SETS.search(args[0].text.replace("%%", "")) else []
 
 
+def strings(args: Sequence[Word]) -> list[Word] | None:
+    """Files alone, and how long a text must be. It reads arguments out of a file that is named
+    ``@file``, wherever that stands."""
+    rest = list(args)
+    while rest and rest[0].text.startswith("-"):
+        if rest[0].glob or not re.fullmatch(r"-a|-f|-w|--all|-n?[0-9]{1,6}|-n", rest[0].text):
+            return None
+        rest = rest[2:] if rest[0].text == "-n" else rest[1:]
+    bad = any(w.glob.startswith(("*", "?", "[")) or w.text.startswith(("@", "-")) for w in rest)
+    return None if bad or not all(w.text for w in rest) else rest
+
+
+_SETS = re.compile(r"%[^%A-Za-z]*[hlLjqtz]*n")
 _JQ = re.compile(r"[\w.\[\]|,:\"'() ?=<>!+*/-]+")
 _JQ_WORDS = re.compile(
     r"\b(?:env|import|include|input|inputs|debug|stderr|getpath|input_filename|halt_error"

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from .shell_escapes import escapes
 from .shell_lex import Simple
 from .shell_parse import parse
 from .shell_spec import match
@@ -30,36 +31,11 @@ _RUNNERS = {
     "parallel", ".", "cd", "tar", "rsync", "vi", "vim", "less", "man", "deno", "bun", "command",
     "builtin", "trap", "alias", "export", "declare", "set", "busybox", "scp",
 }  # fmt: skip
-_WRITES_GIT = {"push", "reset", "clean", "config", "rebase", "checkout", "restore", "filter-branch"}
-
-# Options that make a program run another one, write elsewhere or obey another file. A long option
-# is meant in every abbreviation of at least four characters, as GNU's and git's own parsers take.
-_ESCAPES: dict[str, tuple[str, ...]] = {
-    "git": ("-c", "-C", "--config-env", "--exec-path", "--git-dir", "--work-tree", "--output",
-            "--ext-diff", "--textconv", "--upload-pack", "--receive-pack", "--exec", "-x",
-            "--open-files-in-pager", "-O", "--no-index", "--template", "--config",
-            "--show-signature"),
-    "npm": ("--script-shell", "--prefix", "-C", "--node-options", "--userconfig", "--globalconfig"),
-    "pnpm": ("--script-shell", "--dir", "-C", "--shell-emulator"),
-    "yarn": ("--cwd", "--use-yarnrc"),
-    "make": ("-f", "--file", "--makefile", "-C", "--directory", "--eval", "-I", "--include-dir",
-             "SHELL", "-e"),
-    "cargo": ("--config", "--manifest-path", "-Z", "-C"),
-    "go": ("-exec", "-toolexec", "-C", "-overlay", "-modfile", "-vettool"),
-    "pip": ("--index-url", "-i", "--extra-index-url", "--find-links", "-f", "--python", "--target",
-            "-t", "--prefix", "--root", "--global-option", "--config-settings"),
-    "docker": ("-v", "--volume", "--mount", "--privileged", "--device", "--pid", "--network",
-               "--cap-add", "-H", "--host", "--config", "--entrypoint"),
-    "pytest": ("-p", "-c", "--config-file", "--rootdir", "-o", "--override-ini", "--confcutdir",
-               "--basetemp", "--import-mode", "--junitxml", "--log-file", "--pdbcls"),
-    "ruff": ("--config", "--output-file", "-o"),
-    "mypy": ("--config-file", "--python-executable", "--cache-dir"),
-    "eslint": ("-c", "--config", "--rulesdir", "--resolve-plugins-relative-to", "-o", "--plugin",
-               "--output-file", "-f", "--format", "--parser"),
-    "zip": ("-T", "-TT", "--unzip-command"),
-    "gcc": ("-wrapper", "-fplugin", "-B", "-specs", "@"),
+# What changes much, or runs what its words say: no rule for its like is offered.
+_WRITES_GIT = {
+    "push", "reset", "clean", "config", "rebase", "checkout", "restore", "filter-branch",
+    "submodule", "bisect", "difftool", "mergetool", "maintenance", "hook", "send-email",
 }  # fmt: skip
-_ESCAPES["pip3"] = _ESCAPES["pip"]
 
 
 def covers_line(content: str, command: str) -> bool:
@@ -106,25 +82,7 @@ def _begins(simple: Simple, prefix: list[str]) -> bool:
     row = row_of(simple.words)
     if row is not None and row[0].whole:  # a command of the table keeps to the table's options
         return match(*row) is not None
-    escapes = _ESCAPES.get(prefix[0], ())
-    return not any(_escapes(word.text, escapes) for word in rest)
-
-
-def _escapes(word: str, escapes: tuple[str, ...]) -> bool:
-    name = word.partition("=")[0]
-    for escape in escapes:
-        if name == escape:
-            return True
-        if escape.startswith("--"):
-            if len(name) >= 4 and escape.startswith(name):
-                return True
-        elif len(escape) == 2 and escape[0] == "-":
-            # ``-cx`` is ``-c x``
-            if word.startswith(escape):
-                return True
-        elif escape == "@" and word.startswith("@"):
-            return True
-    return False
+    return not any(escapes(prefix[0], word.text) for word in rest)
 
 
 def _reads_nothing(simple: Simple) -> bool:

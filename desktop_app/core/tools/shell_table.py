@@ -32,10 +32,10 @@ def _set(text: str) -> frozenset[str]:
 
 TABLE: dict[str, Spec] = {
     "ls": Spec(
-        "1AaBCdFGghHiklLmnNopqQrRsStuUvxXZ",
+        "1AaBCdFGghHiklmnNopqQrRsStuUvxXZ",
         "",
         _set("all almost-all human-readable recursive reverse size classify directory inode "
-             "group-directories-first no-group numeric-uid-gid full-time si dereference"),
+             "group-directories-first no-group numeric-uid-gid full-time si"),
         names("sort time ignore hide width block-size time-style format indicator-style"),
         names("color classify hyperlink"),
     ),
@@ -118,7 +118,7 @@ TABLE: dict[str, Spec] = {
                      "b2sum", "cksum"), _SUMS),
     "od": Spec("abcdfiloxsv", "AjNt", _set("")),
     "hexdump": Spec("bCcdovx", "ns", _set("")),
-    "strings": Spec("afw", "nte", _set("all"), names("bytes radix encoding")),
+    "strings": Spec(custom=custom.strings),
     "base64": Spec("d", "w", _set("decode"), names("wrap"), positional="one"),
     "tree": Spec(
         "adfghiDnpsuCFQrtUvc", "LIP",
