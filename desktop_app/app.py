@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from desktop_app.core.service import Slipway
     from desktop_app.core.settings.settings import Settings
     from desktop_app.ui.settings.models_dialog import ModelsDialog
+    from desktop_app.ui.widgets.toast import Toast
     from desktop_app.ui.window import MainWindow
 
 log = logging.getLogger("slipway")
@@ -85,6 +86,7 @@ class Program:
         self.window: MainWindow
         self.closing = asyncio.Event()
         self._reported: set[str] = set()
+        self._waiting: Toast | None = None  # for the keyring
         self._fault: TextIO | None = None
 
     async def open(self) -> None:
@@ -118,6 +120,7 @@ class Program:
         shape = QSettings(str(where.state / "window.ini"), QSettings.Format.IniFormat)
         with theme().building():
             self.window = MainWindow(self.service, self.settings, shape)
+        self.service.library.secrets.on_wait = self._keyring_waits
         self.window.closing.connect(self.closing.set)
         self.window.settingsWanted.connect(self._open_settings)
         self.window.modelsWanted.connect(self._open_models)
@@ -142,6 +145,16 @@ class Program:
         self._idle.timeout.connect(collector.idle)
         self._idle.start()
         self._say_problems()
+
+    def _keyring_waits(self, waits: bool) -> None:
+        """Say that a key is waited for: the keyring may have a window of its own, unseen."""
+        from desktop_app.ui.i18n import tr
+
+        if waits:
+            text = tr("Waiting for the system's keyring. It may be asking you to unlock it.")
+            self._waiting = self.window.toasts.show(text, "info")
+        elif self._waiting in self.window.toasts.toasts():  # else it went by itself
+            self._waiting.dismiss()
 
     def _say_problems(self) -> None:
         """What was found wrong on the way in, once, where the person sees it."""

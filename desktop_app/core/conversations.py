@@ -70,7 +70,7 @@ class Conversations(Shelf, ABC):
     """See the module. Safe to use from one event loop."""
 
     def __init__(self, paths: Paths, db: AppDb, index: Index, on_error: Any) -> None:
-        secrets = Secrets()
+        secrets = Secrets(references=paths.config / "key-variables.json")
         super().__init__(paths, db, index, secrets)
         self.models = Models()
         self.library = ModelLibrary(

@@ -42,9 +42,11 @@ class Places:
         self.e2b = Account(lambda: secrets.get(SECRET))
 
     async def key_kept(self) -> tuple[str, Place]:
-        """Where the E2B key is (``keyring``, ``session``, ``environment``, or empty for none), and
-        where a new one would be kept."""
+        """Where the E2B key is (``keyring``, ``session``, ``environment``, ``variable``, or empty
+        for none), and where a new one would be kept."""
         place = await self._secrets.place()
+        if variable := await self._secrets.variable(SECRET):
+            return ("environment" if variable == "E2B_API_KEY" else "variable"), place
         if await self._secrets.get(SECRET):
             return ("session" if self._secrets.only_now(SECRET) else "keyring"), place
         return ("environment" if os.environ.get("E2B_API_KEY") else ""), place

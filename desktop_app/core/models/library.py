@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from desktop_app.core.errors import ModelError
 from desktop_app.core.messages import Msg, Usage
-from desktop_app.core.secrets import Place, Secrets
+from desktop_app.core.secrets import Place, Secrets, resolved
 
 from .base import ChatModel, Finish, ModelEvent, ModelRequest, TextPart, ToolSchema
 from .catalogue import Known, look_up
@@ -94,8 +94,16 @@ class ModelLibrary:
         self._registry.add(info, make)
 
     async def key_of(self, one: ModelDefinition) -> str:
-        """The key of a definition's service; empty when there is none."""
-        return await self.secrets.get(one.service)
+        """The key of a definition's service; empty when there is none. ModelError
+        ``model.keyring`` when the keyring does not say, ``model.no_variable`` when the variable
+        that it is to be taken from is not set."""
+        if key := await self.secrets.get(one.service):
+            return key
+        if one.needs_key and self.secrets.silent(one.service):
+            raise ModelError("model.keyring", model=one.name)
+        if variable := await self.secrets.variable(one.service):
+            raise ModelError("model.no_variable", model=one.name, variable=variable)
+        return ""
 
     # -- changing ----------------------------------------------------------------------------
 
@@ -170,7 +178,7 @@ class ModelLibrary:
 
     async def list_models(self, one: ModelDefinition, key: str = "") -> list[Listed]:
         """The provider's own list. Raises ModelError."""
-        key = key or await self.key_of(one)
+        key = resolved(key) or await self.key_of(one)
         if one.needs_key and not key:
             raise ModelError("model.no_key", model=one.name)
         return [Listed(*entry) for entry in await self.connections.list_models(one, key)]
@@ -180,7 +188,7 @@ class ModelLibrary:
         what starts with the first call of all has started before."""
 
         async def own(_definition: ModelDefinition) -> str:
-            return key or await self.key_of(one)
+            return resolved(key) or await self.key_of(one)
 
         request = ModelRequest(
             "Answer in one short sentence.", [Msg.user("Say hello.")], max_output=TRY_TOKENS

@@ -27,6 +27,20 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         mark("Enter a key for this model."),
         "manage_models",
     ),
+    "model.keyring": (
+        mark("The keyring does not answer"),
+        mark("The key of “{model}” lies in the system's keyring, which gave no answer."),
+        mark("Unlock the keyring and try again."),
+        "",
+    ),
+    "model.no_variable": (
+        mark("A variable is not set"),
+        mark(
+            "The key of “{model}” is to come from {variable}, which is not set. Nothing was sent."
+        ),
+        mark("Set it and start the program anew, or enter a key for this model."),
+        "manage_models",
+    ),
     "model.quota": (
         mark("The account has no credit left"),
         mark("The provider of “{model}” says: {detail}"),

@@ -32,6 +32,7 @@ KEPT = {
     "keyring": mark("The key is in the system's keyring."),
     "session": mark("The key is kept for this session only."),
     "environment": mark("The key comes from E2B_API_KEY."),
+    "variable": mark("The key comes from a variable of the environment."),
 }
 
 

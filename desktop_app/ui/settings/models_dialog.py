@@ -17,12 +17,13 @@ from desktop_app.core.models.library import ModelLibrary
 from desktop_app.core.models.providers import BY_ID, host_of
 from desktop_app.core.tasks import Tasks
 from desktop_app.ui.errors import action_label, describe, describe_error
-from desktop_app.ui.i18n import mark, tr, trn
+from desktop_app.ui.i18n import tr, trn
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Button, Label, Role, RowDelegate, Switch, figures
 from desktop_app.ui.widgets.dialogs import Dialog
 
 from .agents_menu import AgentsMenu
+from .key_note import key_note
 from .models_form import ModelForm
 
 _ASKS = ("list", "look up", "try", "discover", "key")
@@ -213,17 +214,8 @@ class ModelsDialog(Dialog):
         self._ask("key", lambda: self._note_key(one))
 
     async def _note_key(self, one: ModelDefinition) -> None:
-        place = await self.library.secrets.place()
-        known = bool(one.model and await self.library.key_of(one))
-        if place == "session" and known:
-            words = mark("A key is known until the program ends; this system has no keyring.")
-        elif place == "session":
-            words = mark("This system has no keyring: a key lasts until the program ends.")
-        elif known:
-            words = mark("A key lies in the system's keyring. Leave empty to keep it.")
-        else:
-            words = mark("Kept in the system's keyring, nowhere else.")
-        self.form.key_note.set_source(lambda: tr(words))
+        words, params = await key_note(self.library.secrets, one)
+        self.form.key_note.set_source(lambda: tr(words, **params))
 
     # -- acts ----------------------------------------------------------------------------------
 

@@ -261,6 +261,32 @@ def test_in_both_languages_and_looks(
     shot(dialog, f"models-{scheme}-{language}")
 
 
+def test_a_key_may_be_the_name_of_a_variable(
+    qtbot: Any,
+    library: ModelLibrary,
+    dialog: ModelsDialog,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SLIPWAY_TEST_KEY", KEY)
+    with Server(wire.chat("Hello there.")) as server:
+        choose(dialog, "compatible")
+        write(dialog, address=f"{server.url}/v1", model="m1", key="${SLIPWAY_TEST_KEY}")
+        qtbot.mouseClick(dialog.attempt, Qt.MouseButton.LeftButton)
+        qtbot.waitUntil(lambda: "Hello there." in dialog.told.text(), timeout=20_000)
+        assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"
+    qtbot.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
+    note = dialog.form.key_note
+    qtbot.waitUntil(lambda: note.text() == "Taken from the variable SLIPWAY_TEST_KEY.")
+    assert "no keyring" not in dialog.told.text()
+    assert KEY not in "".join(p.read_text() for p in tmp_path.iterdir() if p.is_file())
+    monkeypatch.delenv("SLIPWAY_TEST_KEY")
+    dialog.view.setCurrentIndex(dialog.items.index(1, 0))
+    dialog.view.setCurrentIndex(dialog.items.index(0, 0))
+    missing = "To be taken from the variable SLIPWAY_TEST_KEY, which is not set."
+    qtbot.waitUntil(lambda: note.text() == missing)
+
+
 async def _agents(folder: Path) -> tuple[AppDb, Agents]:
     db = await AppDb.open(folder / "app.db")
     agents = Agents(db)
