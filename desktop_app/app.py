@@ -120,7 +120,10 @@ class Program:
         shape = QSettings(str(where.state / "window.ini"), QSettings.Format.IniFormat)
         with theme().building():
             self.window = MainWindow(self.service, self.settings, shape)
-        self.service.library.secrets.on_wait = self._keyring_waits
+        loop = asyncio.get_running_loop()  # a server's tokens are waited for in another thread
+        self.service.library.secrets.on_wait = lambda waits: loop.call_soon_threadsafe(
+            self._keyring_waits, waits
+        )
         self.window.closing.connect(self.closing.set)
         self.window.settingsWanted.connect(self._open_settings)
         self.window.modelsWanted.connect(self._open_models)

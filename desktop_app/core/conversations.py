@@ -255,7 +255,12 @@ class Conversations(Shelf, ABC):
         if isinstance(workspace, ManagedWorkspace):
             return self.machines.servers(workspace, key, self._mcp)
         return McpManager(
-            workspace, self._mcp, key.agent_id, key.session_id, secrets=self.library.secrets
+            workspace,
+            self._mcp,
+            key.agent_id,
+            key.session_id,
+            secrets=self.library.secrets,
+            route=self.library.connections.route,
         )
 
     def _running_servers(self, workspace_id: str) -> list[McpManager]:

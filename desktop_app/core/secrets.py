@@ -77,7 +77,7 @@ class Secrets:
         self._variables: dict[str, str] | None = None
         self._crew = Crew("slipway-keyring", lazy=True)
         self._waiting = 0
-        self.on_wait: Callable[[bool], None] | None = None
+        self.on_wait: Callable[[bool], object] | None = None
 
     async def place(self) -> Place:
         """Where a key would be kept now."""

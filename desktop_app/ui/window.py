@@ -149,6 +149,7 @@ class MainWindow(Live, QWidget):
         self.chat.trustWanted.connect(self.dialogs.trust_in_session)
         self.chat.inspectorRequested.connect(self.areas.open)
         self.chat.sessionRequested.connect(self.open_session)
+        self.inspector.tools.servers.trustWanted.connect(self.dialogs.trust_server)
         self.inspector.compactionRequested.connect(self.chat.compaction.view)
         self.inspector.offloadsRequested.connect(self.chat.work.offloads.open)
         self.inspector.context.xray.modesWanted.connect(lambda: self.dialogs.compaction_modes())

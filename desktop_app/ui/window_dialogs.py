@@ -111,6 +111,7 @@ class WindowDialogs(QObject):
         page.importing.nothing.connect(lambda words: window.toasts.show(words, "info"))
         page.demoWanted.connect(window.workspaces.open_demo)
         page.workShown.connect(window.show_machines)
+        page.tabs.trustWanted.connect(self.trust_server)
         window.pages.addWidget(page)
         window.status.add(page.status)
         page.start()
@@ -350,6 +351,10 @@ class WindowDialogs(QObject):
         if vm is not None:
             self.trust(code, params, self._window, vm.retry)
 
+    def trust_server(self, code: str, params: dict[str, Any], then: Callable[[], object]) -> None:
+        """As ``trust``, for an MCP server's certificate."""
+        self.trust(code, params, self._window, then)
+
     def trust(
         self, code: str, params: dict[str, Any], parent: QWidget, then: Callable[[], object]
     ) -> None:
@@ -363,7 +368,7 @@ class WindowDialogs(QObject):
 
         if doubted(params) is None:
             return
-        dialog = CertificateDialog(parent, params, changed=code == "model.certificate_changed")
+        dialog = CertificateDialog(parent, params, changed=code.endswith("_changed"))
         if await show(dialog, keep=True):
             kept = self._window.settings.get("trusted_certificates")
             self._window.settingChosen.emit("trusted_certificates", dialog.value(kept))

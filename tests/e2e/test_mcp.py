@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 
 from desktop_app.core.agent import servers as servers_of
 from desktop_app.core.models.scripted import Call, Say, ScriptedModel
+from desktop_app.ui.settings.certificate_dialog import CertificateDialog
 from desktop_app.ui.widgets import Label, TrustDialog
 from tests.helpers.mcp import children, declare, entry
 from tests.helpers.program import Driver
+from tests.helpers.providers import Server
+from tests.helpers.proxies import certificate
 
 
 def test_a_server_is_called_after_approval_and_ends_with_the_program(
@@ -51,3 +56,34 @@ def test_a_server_is_called_after_approval_and_ends_with_the_program(
     assert set(children()) != before
     driver.stop()
     driver.until(lambda: set(children()) == before)
+
+
+def test_a_servers_certificate_is_trusted_for_its_host(
+    driver: Driver, folder: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(servers_of, "NEW_SECONDS", 60.0)
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    _, tls = certificate(tmp_path, "localhost")
+    with Server(tls=tls) as server:
+        url = f"https://localhost:{server.port}/mcp"
+        config = {"type": "http_mcp", "transport": "streamable_http", "url": url}
+        far = {"name": "far", "is_stateful": True, "mcp_config": config}
+        declare(folder / ".slipway", far)
+        driver.start(ScriptedModel([[Say("Hello.")]], titles=[[Say("Greeting")]]))
+        driver.window.workspaces.open_folder(str(folder))
+        driver.dialog(TrustDialog).accept()
+        driver.until(lambda: driver.window.desk.current is not None)
+        driver.until_shown()
+        driver.window.inspector.show_tab("tools")
+        driver.ask("hello", 90_000)
+        servers = driver.window.inspector.tools.servers
+        driver.until(lambda: bool(servers.cards) and not servers.cards[0].trust_button.isHidden())
+        assert not server.asked
+        servers.cards[0].trust_button.click()
+        dialog = driver.dialog(CertificateDialog)
+        assert dialog.one.at == f"localhost:{server.port}"
+        QTest.mouseClick(dialog.go, Qt.MouseButton.LeftButton)
+        driver.until(lambda: bool(server.asked), 60_000)
+        kept = json.loads((home / "config" / "settings.json").read_text())
+        assert kept["trusted_certificates"][dialog.one.at]["sha256"] == dialog.one.mark
+        driver.stop()

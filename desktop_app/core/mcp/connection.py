@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from desktop_app.core.models.network import Route
 from desktop_app.core.secrets import Place, Secrets
 from desktop_app.core.tools.base import ToolOutcome
 
@@ -30,6 +31,7 @@ from .runner import Runner
 from .shell_path import login_path
 from .spec import ServerSpec
 from .transport import Wire, quiet, transport
+from .ways import RouteOf, looked_at
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -82,6 +84,7 @@ class Connection:
         limits: Limits | None = None,
         ask: Asker | None = None,
         secrets: Secrets | None = None,
+        route: RouteOf | None = None,
     ) -> None:
         self.spec = spec
         self.status = Status()
@@ -93,6 +96,7 @@ class Connection:
         self._limits = limits or Limits()
         self._home = asyncio.get_running_loop()
         self._secrets = secrets or Secrets(lambda: None)
+        self._route = route
         self._signing: SignIn | None = None
         self._asking = Asking(spec.name, self._home, ask, self.ring.note)
         self._work: concurrent.futures.Future[None] | None = None
@@ -229,6 +233,7 @@ class Connection:
                     code, params, final = "mcp.ended", {"detail": self.ring.last_line()}, False
                 except Exception as error:  # noqa: BLE001 - whatever a server can do to us
                     code, params, final = reason_of(error, self.spec, wire)
+                    code, params = await looked_at(code, params, self.spec.url, await self._way())
                 self._client = self._wire = None
                 if time.monotonic() - began > self._limits.steady:
                     tries = 0
@@ -265,7 +270,7 @@ class Connection:
 
         auth = await self._authorization(wire)
         client = Client(
-            transport(self.spec, wire, self._cwd, path, auth),
+            transport(self.spec, wire, self._cwd, path, auth, await self._way()),
             list_roots_callback=self._roots,
             message_handler=self._heard,
             client_info=_ourselves(),
@@ -285,6 +290,12 @@ class Connection:
                     await self._stay(client, wire)
                     listening.cancel()
                 self._client = None
+
+    async def _way(self) -> Route | None:
+        """The way to a server over HTTP; None where nobody says one."""
+        if self._route is None or self.spec.transport == "stdio":
+            return None
+        return await self._route(self.spec.url)
 
     async def _authorization(self, wire: Wire) -> Any:
         """What signs requests, when there are tokens or the person is to sign in; None without.

@@ -30,6 +30,7 @@ from .runner import Runner
 from .scopes import Scope, effective, pair_of, scope_of
 from .spec import ServerSpec
 from .tools import McpTool
+from .ways import RouteOf
 
 log = logging.getLogger(__name__)
 
@@ -116,6 +117,7 @@ class McpManager:
         secrets: Secrets | None = None,
         *,
         connect: Connect | None = None,
+        route: RouteOf | None = None,
     ) -> None:
         self._workspace = workspace
         self._connect_by = connect  # another way than from this computer
@@ -124,6 +126,7 @@ class McpManager:
         self._session_id = session_id
         self.limits = limits
         self._secrets = secrets
+        self._route = route
         self._declared: list[McpDeclaration] = []
         self._specs: dict[str, ServerSpec] = {}
         self._connections: dict[str, Server] = {}
@@ -213,6 +216,7 @@ class McpManager:
             self.limits,
             self.ask,
             self._secrets,
+            self._route,
         )
         connection.start()
         return connection

@@ -10,6 +10,7 @@ from desktop_app.core.workspaces.mcp_write import split_line
 
 from .spec import ServerSpec
 from .transport import Wire
+from .ways import trouble
 
 Reason = tuple[str, dict[str, Any], bool]
 
@@ -49,6 +50,9 @@ def reason_of(error: BaseException, spec: ServerSpec, wire: Wire) -> Reason:
         return "mcp.not_mcp", {**where, "status": wire.status}, True
     if isinstance(error, TimeoutError) or "Timeout" in type(error).__name__:
         return "mcp.start_timeout", {"name": spec.name, "detail": where["host"]}, False
+    code, words = trouble(error)
+    if code:
+        return code, {**where, "detail": words}, True
     if type(error).__name__ in ("ConnectError", "ConnectTimeout", "NetworkError"):
         return "mcp.unreachable", {**where, "detail": _detail(error)}, False
     return "mcp.failed", {"name": spec.name, "detail": _detail(error)}, False
@@ -73,9 +77,12 @@ _WORDS = {
     "exec.denied": "its program {program!r} may not be run",
     "exec.failed": "its program {program!r} could not be started: {detail}",
     "mcp.auth": "it refused the key that the person gave it",
+    "mcp.certificate": "its certificate is not trusted: {detail}",
+    "mcp.certificate_changed": "it shows another certificate than the one that is trusted",
     "mcp.ended": "it ended: {detail}",
     "mcp.no_folder": "its folder {path!r} is not there",
     "mcp.not_mcp": "its address answers with status {status}, which is no MCP server",
+    "mcp.proxy": "the proxy does not let us through: {detail}",
     "mcp.sign_in": "the person has to sign in to it first, in the Tools panel",
     "mcp.sign_in_failed": "signing in to it failed: {detail}",
     "mcp.signing_in": "the person is signing in to it",

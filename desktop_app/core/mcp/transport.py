@@ -11,11 +11,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from desktop_app.core.models.network import Route
 from desktop_app.core.tasks import Tasks
 
 from .ring import Ring, drained_pipe
 from .sift import Sifted
 from .spec import ServerSpec
+from .ways import options
 
 if TYPE_CHECKING:
     import httpx2
@@ -80,17 +82,23 @@ def child_env(spec: ServerSpec, path: str) -> dict[str, str]:
 
 @asynccontextmanager
 async def transport(
-    spec: ServerSpec, wire: Wire, cwd: str, path: str, auth: httpx2.Auth | None = None
+    spec: ServerSpec,
+    wire: Wire,
+    cwd: str,
+    path: str,
+    auth: httpx2.Auth | None = None,
+    route: Route | None = None,
 ) -> AsyncGenerator[TransportStreams]:
-    """Streams to the server; what it holds (a process, sockets) is gone when it is left."""
+    """Streams to the server; what it holds (a process, sockets) is gone when it is left. ``route``
+    is the way to one over HTTP."""
     async with AsyncExitStack() as stack:
         match spec.transport:
             case "stdio":
                 read, write = await stack.enter_async_context(_stdio(spec, wire, cwd, path))
             case "sse":
-                read, write = await stack.enter_async_context(_sse(spec, wire, auth))
+                read, write = await stack.enter_async_context(_sse(spec, wire, auth, route))
             case _:
-                read, write = await stack.enter_async_context(_http(spec, wire, auth))
+                read, write = await stack.enter_async_context(_http(spec, wire, auth, route))
         yield Sifted(read, lambda name, why: wire.bad.append((name, why)), wire.end), write
 
 
@@ -150,12 +158,12 @@ async def _ended(task: asyncio.Task[None]) -> None:
 
 @asynccontextmanager
 async def _http(
-    spec: ServerSpec, wire: Wire, auth: httpx2.Auth | None
+    spec: ServerSpec, wire: Wire, auth: httpx2.Auth | None, route: Route | None
 ) -> AsyncGenerator[TransportStreams]:
     from mcp.client.streamable_http import streamable_http_client
 
     async with (
-        _client(spec, wire, auth)() as client,
+        _client(spec, wire, auth, route)() as client,
         streamable_http_client(spec.url, http_client=client) as streams,
     ):
         yield streams
@@ -163,18 +171,20 @@ async def _http(
 
 @asynccontextmanager
 async def _sse(
-    spec: ServerSpec, wire: Wire, auth: httpx2.Auth | None
+    spec: ServerSpec, wire: Wire, auth: httpx2.Auth | None, route: Route | None
 ) -> AsyncGenerator[TransportStreams]:
     from mcp.client.sse import sse_client
 
-    factory = _client(spec, wire, auth)
+    factory = _client(spec, wire, auth, route)
     async with sse_client(
         spec.url, timeout=spec.http_seconds, httpx_client_factory=factory
     ) as streams:
         yield streams
 
 
-def _client(spec: ServerSpec, wire: Wire, auth: httpx2.Auth | None) -> Callable[..., Any]:
+def _client(
+    spec: ServerSpec, wire: Wire, auth: httpx2.Auth | None, route: Route | None
+) -> Callable[..., Any]:
     """Makes HTTP clients with the declaration's headers that tell of error answers."""
     import httpx2
 
@@ -188,6 +198,7 @@ def _client(spec: ServerSpec, wire: Wire, auth: httpx2.Auth | None) -> Callable[
             auth=auth,
             timeout=httpx2.Timeout(spec.http_seconds, read=SSE_READ_SECONDS),
             event_hooks={"response": [told]},
+            **options(spec.url, route),
         )
 
     return make

@@ -232,7 +232,7 @@ async def _look_at_certificate(
 
     from .certificate import proxy_is_trusted, seen_at
     from .network import shown
-    from .services import way_in
+    from .trusting import way_in
 
     of, by, pin, params = address, proxy, "pin", dict(found.params)
     if proxy.startswith("https:") and not await proxy_is_trusted(proxy, way_in(route, "proxy_pin")):

@@ -17,7 +17,7 @@ from desktop_app.core.log import hide
 from . import frames
 from .base import ModelEvent, ModelInfo, ModelRequest
 from .definitions import ModelDefinition
-from .network import Network, password_name, with_password
+from .network import Network, Route, password_name, with_password
 from .process import ModelsProcess
 from .providers import Wire
 
@@ -43,12 +43,17 @@ class Connections:
     async def frame(self, one: ModelDefinition, key: str) -> frames.Frame:
         """Whom to ask, as what, and by which way."""
         hide(key)
-        route = self.network.route(one.base)
+        route = await self.route(one.base)
+        way = {**route.frame(), "stall": self.network.stall}
+        return {"definition": frames.definition_out(one), "key": key, "route": way}
+
+    async def route(self, address: str) -> Route:
+        """The way to an address, with the password that its proxy wants."""
+        route = self.network.route(address)
         if self.secret is not None and (name := password_name(route.proxy)):
             password = await self.secret(name)
             route = replace(route, proxy=with_password(route.proxy, password))
-        way = {**route.frame(), "stall": self.network.stall}
-        return {"definition": frames.definition_out(one), "key": key, "route": way}
+        return route
 
     async def list_models(self, one: ModelDefinition, key: str) -> list[tuple[str, int | None]]:
         """The provider's own list: names, and windows where it says them. Raises ModelError."""

@@ -7,7 +7,6 @@ file that a call's route names; the proxy is the route's, whatever the environme
 from __future__ import annotations
 
 import asyncio
-import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
 from dataclasses import replace
@@ -15,7 +14,6 @@ from importlib import import_module
 from typing import Any, cast
 
 import httpx2
-import truststore
 from pydantic_ai import ModelHTTPError
 from pydantic_ai.direct import model_request_stream
 from pydantic_ai.models import Model, ModelRequestParameters
@@ -28,8 +26,8 @@ from .base import Effort, ModelEvent, ModelRequest, ToolCallPart
 from .definitions import ModelDefinition
 from .discovery import model_entries, window_of
 from .network import STALL_SECONDS
-from .pinned import pinned
 from .providers import Provider, Wire
+from .trusting import way_in
 from .wire import Mapper, finish, tools
 
 CONNECT_SECONDS = 10.0
@@ -49,27 +47,6 @@ def load(wire: Wire) -> None:
     """Import what a format's models need; takes seconds."""
     for name in _NEEDS[wire]:
         import_module(name)
-
-
-def trusting(ca_file: str) -> ssl.SSLContext:
-    """What the system trusts, and the certificates of a file. ModelError ``model.ca_file``."""
-    context = truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    if ca_file:
-        try:
-            context.load_verify_locations(cafile=ca_file)
-        except (OSError, ssl.SSLError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            raise ModelError("model.ca_file", path=ca_file, reason=reason) from error
-    return context
-
-
-def way_in(route: Route, pin: str) -> ssl.SSLContext:
-    """What is trusted at the end of a route, or (``proxy_pin``) at its proxy: the one certificate
-    that the person named, or what the system and the person's file have. ModelError
-    ``model.ca_file``."""
-    if mark := str(route.get(pin) or ""):
-        return pinned(mark)
-    return trusting(str(route.get("ca_file") or ""))
 
 
 def _mark(route: Route) -> tuple[Any, ...]:

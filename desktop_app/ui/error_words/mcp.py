@@ -222,6 +222,30 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         mark("Correct the address."),
         "show_file",
     ),
+    "mcp.certificate": (
+        mark("The connection is not safe"),
+        mark("The certificate of “{host}” is not trusted here: {detail}. {certificate}"),
+        mark(
+            "Check the address. If the certificate is right, trust it for this host, or its issuer "
+            "in the system's store or by a file under Models, Network."
+        ),
+        "trust_certificate",
+    ),
+    "mcp.certificate_changed": (
+        mark("The server shows another certificate than the one that you trust"),
+        mark("“{host}” shows: {certificate}"),
+        mark(
+            "It may have been renewed, or somebody may be listening in. Ask whoever runs the "
+            "server before you trust this one."
+        ),
+        "trust_certificate",
+    ),
+    "mcp.proxy": (
+        mark("The proxy does not let us through"),
+        mark("The way to {host} goes through the proxy “{proxy}”: {detail}"),
+        mark("Check the proxy under Models, Network, or name the host among those without it."),
+        "",
+    ),
     "mcp.unreachable": (
         mark("The server cannot be reached"),
         mark("{host}: {detail}"),

@@ -34,6 +34,7 @@ class DetailTabs(QObject):
 
     startWanted = Signal()
     saved = Signal(object, bool)
+    trustWanted = Signal(str, dict, object)  # of a server's certificate
 
     def __init__(self, detail: Detail, vm: MachinesViewModel) -> None:
         super().__init__(detail)
@@ -65,6 +66,7 @@ class DetailTabs(QObject):
     def servers(self) -> ServersTab:
         tab = ServersTab()
         tab.startWanted.connect(self.startWanted)
+        tab.panel.trustWanted.connect(self.trustWanted)
         return tab
 
     @cached_property

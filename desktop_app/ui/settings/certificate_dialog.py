@@ -80,7 +80,7 @@ def _unknown() -> str:
     return tr(
         "This system does not know who issued it, or it does not fit. Compare the SHA-256 with "
         "whoever runs the server: somebody in between would show another one. Trusted is this "
-        "certificate alone, for calls to models at this host alone, until you remove it under "
+        "certificate alone, for connections to this host alone, until you remove it under "
         "Models, Network."
     )
 
@@ -89,5 +89,5 @@ def _changed() -> str:
     return tr(
         "You trusted another certificate of this host. It may have been renewed, or somebody may "
         "be listening in. Compare the SHA-256 with whoever runs the server. Trusted is then this "
-        "certificate in place of the former one, for calls to models at this host alone."
+        "certificate in place of the former one, for connections to this host alone."
     )

@@ -37,6 +37,7 @@ class McpPanel(Live, QWidget):
     """``changed`` when the servers or what they cost moved; ``servers`` and ``tokens`` then say."""
 
     changed = Signal()
+    trustWanted = Signal(str, dict, object)  # of a certificate: error, and what to do then
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -153,6 +154,7 @@ class McpPanel(Live, QWidget):
             card.restart.connect(self._restart)
             card.remove.connect(self._remove)
             card.signIn.connect(self._sign_in)
+            card.trust.connect(self._trust)
             card.cancelSignIn.connect(lambda name: self._call(lambda m: m.cancel_sign_in(name)))
             card.split.connect(lambda name: self._do(lambda m: m.split_command(name)))
             card.signOut.connect(lambda name: self._do(lambda m: m.sign_out(name)))
@@ -192,6 +194,12 @@ class McpPanel(Live, QWidget):
 
     def _restart(self, name: str) -> None:
         self._call(lambda m: m.restart(name))
+
+    def _trust(self, name: str) -> None:
+        for view in self.servers:
+            if view.name == name:
+                status = view.status
+                self.trustWanted.emit(status.code, status.params, lambda: self._restart(name))
 
     def _sign_in(self, name: str) -> None:
         how = SignIn(self._browse, tr("You are signed in. You can close this page."))

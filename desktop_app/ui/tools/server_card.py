@@ -8,6 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from desktop_app.core.mcp.manager import ServerView, ToolView
+from desktop_app.ui.errors import action_label
 from desktop_app.ui.files.visible import visible
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
@@ -60,6 +61,7 @@ class ServerCard(Card):
     signOut = Signal(str)
     cancelSignIn = Signal(str)
     split = Signal(str)
+    trust = Signal(str)  # its certificate is to be looked at
     remove = Signal(str)
 
     def __init__(self, tokens: Callable[[ToolView], int], parent: QWidget | None = None) -> None:
@@ -115,11 +117,15 @@ class ServerCard(Card):
         self.cancel_button = Button(lambda: tr("Cancel"), small=True)
         self.sign_out_button = Button(lambda: tr("Sign out"), small=True)
         self.split_button = Button(lambda: tr("Split"), variant="primary", small=True)
+        self.trust_button = Button(
+            lambda: action_label("trust_certificate"), glyph="shield-check", small=True
+        )
         signing = (self.sign_in_button, self.cancel_button, self.sign_out_button)
-        for button in (*signing, self.split_button):
+        for button in (*signing, self.split_button, self.trust_button):
             row.addWidget(button)
         row.addStretch(1)
         self.split_button.clicked.connect(lambda: self.split.emit(self._name()))
+        self.trust_button.clicked.connect(lambda: self.trust.emit(self._name()))
         self.sign_in_button.clicked.connect(lambda: self.signIn.emit(self._name()))
         self.cancel_button.clicked.connect(lambda: self.cancelSignIn.emit(self._name()))
         self.sign_out_button.clicked.connect(lambda: self.signOut.emit(self._name()))
@@ -211,9 +217,11 @@ class ServerCard(Card):
 
     def _render_signing(self, view: ServerView) -> None:
         code, usable = view.status.code, view.problem is None and self._live
+        params = view.status.params
         wants = view.state == "failed" and code in ("mcp.sign_in", "mcp.sign_in_failed")
         signed = view.status.signed_in if view.state == "ok" else None
         self.sign_in_button.setVisible(usable and wants)
+        self.trust_button.setVisible(usable and view.state == "failed" and "seen" in params)
         self.split_button.setVisible(usable and code == "mcp.whole_line")
         self.cancel_button.setVisible(usable and view.state == "starting" and code != "")
         self.sign_out_button.setVisible(usable and signed is not None)

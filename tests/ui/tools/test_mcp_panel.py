@@ -21,14 +21,19 @@ from pytestqt.qtbot import QtBot
 
 from desktop_app.core.mcp.manager import McpManager
 from desktop_app.core.mcp.runner import Runner
+from desktop_app.core.models.network import DIRECT, Network, Route
+from desktop_app.core.models.trusted import trusted_of
 from desktop_app.core.workspaces.local_workspace import LocalWorkspace
 from desktop_app.ui import i18n
 from desktop_app.ui.chat.sources import ChatSources
+from desktop_app.ui.settings.certificate_dialog import CertificateDialog
 from desktop_app.ui.tools.add_server import AddServerDialog
 from desktop_app.ui.tools.mcp_panel import McpPanel
 from desktop_app.ui.tools.server_card import ServerCard
 from desktop_app.ui.widgets import ConfirmDialog
 from tests.helpers.mcp import QUICK, command, declare, entry, free_port
+from tests.helpers.providers import Server
+from tests.helpers.proxies import certificate
 
 
 class Stage:
@@ -52,6 +57,20 @@ class Stage:
         self.panel.bind(ChatSources(mcp=self.manager, count=len, **sources))
         self.run(self.manager.start(), 20_000)
         return self.manager
+
+    def up_by(self, network: Network) -> None:
+        """As ``up``, by the way that the network settings name; ``self.network`` may change."""
+        self.network = network
+
+        async def route(url: str) -> Route:
+            return self.network.route(url)
+
+        async def made() -> McpManager:
+            return McpManager(self.workspace, self.runner, "a", "s", QUICK, route=route)
+
+        self.manager = self.run(made())
+        self.panel.bind(ChatSources(mcp=self.manager, count=len))
+        self.run(self.manager.start(), 20_000)
 
     def card(self, name: str) -> ServerCard:
         return next(c for c in self.panel.cards if c.view is not None and c.view.name == name)
@@ -255,3 +274,30 @@ def test_a_session_that_is_only_read_changes_nothing(stage: Stage) -> None:
     assert not card.switch.isEnabled()
     assert card.remove_button.isHidden()
     assert not stage.panel.add_button.isEnabled()
+
+
+def test_a_certificate_is_looked_at_and_trusted_for_its_host(
+    stage: Stage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    _, tls = certificate(tmp_path, "localhost")
+    with Server(tls=tls) as server:
+        url = f"https://localhost:{server.port}/mcp"
+        config = {"type": "http_mcp", "transport": "streamable_http", "url": url}
+        declare(stage.root, {"name": "far", "is_stateful": True, "mcp_config": config})
+        stage.up_by(Network(DIRECT))
+        stage.until(lambda: bool(stage.panel.cards) and bool(stage.card("far").reason.text()))
+        card = stage.card("far")
+        stage.until(lambda: not card.trust_button.isHidden())
+        assert "The connection is not safe" in card.reason.text()
+        assert "SHA-256" in card.reason.text()
+        with qtbot.waitSignal(stage.panel.trustWanted) as asked:
+            card.trust_button.click()
+        code, params, then = asked.args or []
+        dialog = CertificateDialog(None, params, changed=code.endswith("_changed"))
+        qtbot.addWidget(dialog)
+        assert dialog.one.at == f"localhost:{server.port}"
+        stage.network = Network(DIRECT, trusted=tuple(trusted_of(dialog.value({}))))
+        then()
+        stage.until(lambda: bool(server.asked))
+        stage.until(lambda: card.trust_button.isHidden())
+        assert "not safe" not in card.reason.text()
