@@ -20,7 +20,6 @@ from desktop_app.ui.widgets import (
     ElidedLabel,
     Glyph,
     IconButton,
-    Label,
     Menu,
     NoticeCard,
     ProgressLine,
@@ -39,6 +38,7 @@ from .columns import (
     seconds_left,
     state_of,
 )
+from .facts import Fact, Facts
 from .overview_tab import OverviewTab
 from .words import stage
 
@@ -65,15 +65,15 @@ class Detail(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(self._head())
-        self.facts = QHBoxLayout()
-        self.facts.setContentsMargins(px(16), px(2), px(16), px(8))
-        self.facts.setSpacing(px(32))
-        self.facts.addStretch(1)
+        facts = QHBoxLayout()
+        facts.setContentsMargins(px(16), px(2), px(16), px(8))
+        facts.setSpacing(px(16))
+        self.facts = Facts()
+        facts.addWidget(self.facts, 1)
         self.rescue = Button(lambda: tr("Rescue copy now"), glyph="life-buoy", small=True)
         self.rescue.clicked.connect(lambda: self.wanted.emit("rescue"))
-        self.facts.addWidget(self.rescue, 0, Qt.AlignmentFlag.AlignBottom)
-        column.addLayout(self.facts)
-        self._facts: list[tuple[Label, ElidedLabel]] = []
+        facts.addWidget(self.rescue, 0, Qt.AlignmentFlag.AlignBottom)
+        column.addLayout(facts)
         self._notice: NoticeCard | None = None
         self._notice_for: tuple[str, str] = ("", "")
         self._middle = QVBoxLayout()
@@ -218,55 +218,39 @@ class Detail(QWidget):
         self.rescue.setEnabled(still)
 
     def _show_facts(self, row: OverviewRow, machine: Machine | None) -> None:
-        facts: list[tuple[str, str]] = []
+        facts: list[Fact] = []
         left = seconds_left(row)
         if left is not None:
             time = figures.duration(left)
             words = tr("{time}, then pauses", time=time) if row.pauses else ""
-            facts.append((tr("Time left"), words or tr("{time}, then ends", time=time)))
+            soon = left < SOON_SECONDS
+            words = words or tr("{time}, then ends", time=time)
+            facts.append(Fact(tr("Time left"), words, tone="warning" if soon else "text"))
         if row.kind == "e2b":  # where it runs is its template
-            facts.append((tr("Template"), runs_on(row)))
+            facts.append(Fact(tr("Template"), runs_on(row), 2))
         elif row.kind == "docker":
-            facts.append((tr("Runs on"), runs_on(row)))
+            facts.append(Fact(tr("Runs on"), runs_on(row), 1))
         if machine is not None and machine.image and row.kind == "docker":
-            facts.append((tr("Container image"), machine.image))
+            facts.append(Fact(tr("Container image"), machine.image, 9))
         if machine is not None and machine.name:
-            facts.append((tr("Sandbox") if row.kind == "e2b" else tr("Container"), machine.name))
+            name = tr("Sandbox") if row.kind == "e2b" else tr("Container")
+            facts.append(Fact(name, machine.name, 8))
         if row.started_us:
-            facts.append((tr("Started"), _when(row.started_us)))
+            facts.append(Fact(tr("Started"), _when(row.started_us), 5))
         if row.folder:
-            facts.append((tr("Folder"), row.folder))
+            facts.append(Fact(tr("Folder"), row.folder))
         elif row.kind == "docker":
-            facts.append((tr("Folder"), tr("none: files live in the container")))
-        facts.append((tr("Sessions"), figures.count(row.sessions)))
+            facts.append(Fact(tr("Folder"), tr("none: files live in the container"), 1))
+        facts.append(Fact(tr("Sessions"), figures.count(row.sessions), 4))
         if row.offloaded is not None:
-            facts.append((tr("Offloaded"), figures.size(row.offloaded)))
+            facts.append(Fact(tr("Offloaded"), figures.size(row.offloaded), 6))
         if self._rescued is not None:
             size = figures.size(int(self._rescued.params.get("bytes") or 0))
             at = _when(self._rescued.at_us)
-            facts.append((tr("Rescue copy"), tr("{time}, {size}", time=at, size=size)))
+            facts.append(Fact(tr("Rescue copy"), tr("{time}, {size}", time=at, size=size), 3))
         if cost(row) != NONE:
-            facts.append((tr("Cost, estimated from a price you set"), cost(row)))
-        self._put_facts(facts, soon=left is not None and left < SOON_SECONDS)
-
-    def _put_facts(self, facts: list[tuple[str, str]], *, soon: bool) -> None:
-        """Name and value of each; ``soon``: the first one is something that is over soon."""
-        while len(self._facts) < len(facts):
-            holder = QVBoxLayout()
-            holder.setSpacing(0)
-            pair = (Label("", role="caption", tone="muted"), ElidedLabel("", role="body"))
-            holder.addWidget(pair[0])
-            holder.addWidget(pair[1])
-            self._facts.append(pair)
-            self.facts.insertLayout(len(self._facts) - 1, holder)  # before the stretch
-        for place, (name, value) in enumerate(self._facts):
-            shown = place < len(facts)
-            name.setVisible(shown)
-            value.setVisible(shown)
-            if shown:
-                name.set_source(facts[place][0])
-                value.set_source(facts[place][1])
-                value.set_tone("warning" if soon and not place else "text")
+            facts.append(Fact(tr("Cost, estimated from a price you set"), cost(row), 7))
+        self.facts.show_facts(facts)
 
     def _show_notice(self, row: OverviewRow) -> None:
         """Why it cannot be used, and the way on."""

@@ -108,7 +108,7 @@ class NewWorkspaceDialog(Dialog):
         self.pages.addWidget(area)
         area.setWidget(inside)
         column = QVBoxLayout(inside)
-        column.setContentsMargins(0, px(4), px(8), 0)
+        column.setContentsMargins(0, px(4), 0, 0)
         column.setSpacing(px(10))
         self.name = Field(lambda: tr("Name"), placeholder="release-notes")
         self.name_row = FactRow(lambda: tr("Name"), self.name)

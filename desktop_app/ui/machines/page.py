@@ -72,6 +72,7 @@ class MachinesPage(Live, QWidget):
         vm.happened.connect(self._refresh_detail)
         vm.progressed.connect(self._progressed)
         vm.removed.connect(lambda _id: self._totals.start())
+        vm.rows.counted.connect(self._counted)
         self.retranslate()
 
     # -- building --------------------------------------------------------------------------------
@@ -176,9 +177,18 @@ class MachinesPage(Live, QWidget):
 
     def _loaded(self) -> None:
         self._count()
+        self._choose_first()
+        self.table._tell_seen()
+
+    def _choose_first(self) -> None:
         if not self.table.current_id() and (first := self.vm.rows.first()) is not None:
             self.table.choose(first.id)
-        self.table._tell_seen()
+
+    def _counted(self) -> None:
+        """How many there are is told at once, other totals a little later."""
+        if self.vm.listed and (len(self.vm.rows.rows()),) != self._counts[:1]:
+            self._count()
+            self._choose_first()
 
     def _changed(self, ids: set[str]) -> None:
         if not self._totals.isActive():

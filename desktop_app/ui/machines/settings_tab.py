@@ -39,7 +39,7 @@ class SettingsTab(QWidget):
         foot.setContentsMargins(px(16), px(6), px(16), px(6))
         foot.setSpacing(px(8))
         self.note = Label(
-            lambda: tr("Image, folder and limits hold from the next machine on."),
+            self._when,
             role="small",
             tone="muted",
         )
@@ -52,6 +52,11 @@ class SettingsTab(QWidget):
         foot.addWidget(self.save)
         column.addLayout(foot)
 
+    def _when(self) -> str:
+        if isinstance(self.form, E2BForm):
+            return tr("The template and variables hold from the next sandbox on.")
+        return tr("Image, folder and limits hold from the next machine on.")
+
     def show_spec(self, workspace_id: str, spec: DockerSpec | E2BSpec) -> None:
         """The settings that are in force."""
         if self._shown == (workspace_id, spec):
@@ -61,6 +66,7 @@ class SettingsTab(QWidget):
             self.form = DockerForm(spec)
         else:
             self.form = E2BForm(spec, with_key=False)
+        self.note.set_source(self._when)
         holder = QWidget()
         holder.setProperty("ground", "surface")
         px = theme().px

@@ -74,6 +74,7 @@ class DetailTabs(QObject):
         tab = SkillsTab()
         tab.startWanted.connect(self.startWanted)
         tab.switched.connect(self._switch_skill)
+        tab.agentChosen.connect(lambda _id: self._read_again())
         return tab
 
     @cached_property
@@ -130,15 +131,22 @@ class DetailTabs(QObject):
             if tab == "mcp":
                 self.servers.bind(await self._vm.server_source(workspace_id))
             else:
-                self.skills.show_skills(await self._vm.skills(workspace_id))
+                self.skills.show_agents(self._vm.service.agents.others())
+                agent = self.skills.agent()
+                self.skills.show_skills(await self._vm.skills(workspace_id, agent))
         except SlipwayError as error:
             self._vm.failed.emit(error)
 
-    def _switch_skill(self, folder: str, on: bool) -> None:
-        self._tasks.start(self._switched(self._asked[0], folder, on), name="switch a skill")
+    def _read_again(self) -> None:
+        if self._asked[0]:
+            self._tasks.replace(self._read(*self._asked), name="read what it has")
 
-    async def _switched(self, workspace_id: str, folder: str, on: bool) -> None:
-        await self._vm.set_skill(workspace_id, folder, on)
+    def _switch_skill(self, folder: str, on: bool) -> None:
+        work = self._switched(self._asked[0], self.skills.agent(), folder, on)
+        self._tasks.start(work, name="switch a skill")
+
+    async def _switched(self, workspace_id: str, agent: str, folder: str, on: bool) -> None:
+        await self._vm.set_skill(workspace_id, agent, folder, on)
         if self._asked == (workspace_id, "skills"):
             await self._read(workspace_id, "skills")
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
+from desktop_app.core.agents import DEFAULT_AGENT, AgentEntry
 from desktop_app.core.workspaces.remote.managed import looking
 from desktop_app.ui.i18n import tr
+from desktop_app.ui.theme import theme
 from desktop_app.ui.tools.entries import SkillEntry
 from desktop_app.ui.tools.mcp_panel import McpPanel
 from desktop_app.ui.tools.skills_panel import SkillsPanel
 from desktop_app.ui.tools.source import ServerSource
-from desktop_app.ui.widgets import Act, EmptyState
+from desktop_app.ui.widgets import Act, Choice, EmptyState, Label
 from desktop_app.ui.widgets.base import Text
 
 
@@ -59,16 +61,47 @@ class ServersTab(WhileUp):
 
 
 class SkillsTab(WhileUp):
-    """The skills, with the switch of the agent that new sessions get. ``switched(folder, on)``."""
+    """The skills of one agent, with the switch for each. ``switched(folder, on)``; ``agentChosen``
+    asks for those of another agent: each has its own folder of them."""
 
     switched = Signal(str, bool)
+    agentChosen = Signal(str)
 
     def __init__(self) -> None:
         self.panel = SkillsPanel(wide=True)
-        super().__init__(
-            self.panel, "book-open", lambda: tr("Its skills can be seen while it runs")
-        )
+        page = QWidget()
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        self.whose = QWidget()
+        px = theme().px
+        row = QHBoxLayout(self.whose)
+        row.setContentsMargins(px(16), px(6), px(16), px(2))
+        row.setSpacing(px(8))
+        label = Label(lambda: tr("Skills of"), role="small", tone="muted")
+        self.agents = Choice(lambda: tr("Skills of"))
+        label.setBuddy(self.agents)
+        row.addWidget(label)
+        row.addWidget(self.agents)
+        row.addStretch(1)
+        column.addWidget(self.whose)
+        column.addWidget(self.panel, 1)
+        super().__init__(page, "book-open", lambda: tr("Its skills can be seen while it runs"))
         self.panel.switched.connect(self.switched)
+        self.agents.chosen.connect(self.agentChosen)
+        self.whose.hide()
+
+    def agent(self) -> str:
+        """Whose skills are shown."""
+        return self.agents.value() or DEFAULT_AGENT
+
+    def show_agents(self, agents: list[AgentEntry]) -> None:
+        """Those to choose among beside the built-in one; the chosen one stays if it is there."""
+        words: list[tuple[str, Text]] = [(DEFAULT_AGENT, lambda: tr("Assistant"))]
+        words += [(one.id, one.name) for one in agents]
+        now = self.agent()
+        self.agents.set_choices(words, now if now in dict(words) else DEFAULT_AGENT)
+        self.whose.setVisible(bool(agents))
 
     def show_skills(self, skills: list[SkillEntry] | None) -> None:
         """None: its machine stands still."""

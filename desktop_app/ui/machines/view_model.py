@@ -256,16 +256,16 @@ class MachinesViewModel(Doing):
             after=after,
         )
 
-    async def skills(self, workspace_id: str) -> list[SkillEntry]:
-        """Those that the agent of new sessions has in it, or could have. SlipwayError."""
+    async def skills(self, workspace_id: str, agent_id: str = AGENT) -> list[SkillEntry]:
+        """Those that an agent has in it, or could have. SlipwayError."""
         workspace = await self.service.workspace(workspace_id)
         with looking():
-            found = await workspace.list_skills(agent_id=AGENT)
-        off = await self.service.skills_off(workspace_id, AGENT)
+            found = await workspace.list_skills(agent_id=agent_id)
+        off = await self.service.skills_off(workspace_id, agent_id)
         return skill_entries(found, self._count, off)
 
-    async def set_skill(self, workspace_id: str, folder: str, on: bool) -> None:
-        await self.service.set_skill_enabled(workspace_id, AGENT, folder, on)
+    async def set_skill(self, workspace_id: str, agent_id: str, folder: str, on: bool) -> None:
+        await self.service.set_skill_enabled(workspace_id, agent_id, folder, on)
 
     def _count(self, text: str) -> int:
         return round(self._counter.count(text))

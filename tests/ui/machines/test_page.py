@@ -23,6 +23,7 @@ from desktop_app.core.workspaces.docker.spec import DockerSpec
 from desktop_app.core.workspaces.e2b.account import Account
 from desktop_app.core.workspaces.e2b.spec import E2BSpec
 from desktop_app.core.workspaces.e2b.workspace import E2BWorkspace
+from desktop_app.ui.machines.facts import Fact, Facts
 from desktop_app.ui.machines.import_dialog import ImportDialog
 from desktop_app.ui.machines.orphans import OrphansDialog
 from desktop_app.ui.machines.page import MachinesPage
@@ -81,6 +82,19 @@ def test_without_workspaces_the_page_says_what_one_is(qtbot: Any, page: Machines
         page.empty.action.emit("new")
 
 
+def test_the_first_workspace_of_an_empty_list_is_counted_and_shown_at_once(
+    qtbot: Any, page: MachinesPage, service: Slipway, run: Run, tmp_path: Path
+) -> None:
+    start(qtbot, page)
+    assert page.detail.row is None
+    page._totals.setInterval(10**9)
+    run(service.add_folder(str(tmp_path), trusted=True))
+    qtbot.waitUntil(lambda: page.detail.row is not None, timeout=10_000)
+    assert page.total.text() == "1"
+    assert page.status.count.text() == "1 workspace"
+    assert page.pages.currentWidget() is page.split
+
+
 def test_folders_are_listed_live_and_filtered(
     qtbot: Any, page: MachinesPage, service: Slipway, run: Run, tmp_path: Path
 ) -> None:
@@ -132,7 +146,7 @@ def test_a_lease_that_ends_soon_is_in_the_colour_of_warnings(
     ends = int((time.time() + 300) * 1e6)
     row = OverviewRow("e", "box", "e2b", "ready", engine="base", ends_us=ends, pauses=True)
     page.detail.show_row(row, None, busy=False)
-    name, value = page.detail._facts[0]
+    name, value = page.detail.facts.pairs[0]
     assert name.text() == "Time left"
     assert value.text().endswith("then pauses")
     assert value._tone == "warning"
@@ -141,6 +155,29 @@ def test_a_lease_that_ends_soon_is_in_the_colour_of_warnings(
     with qtbot.waitSignal(page.detail.wanted) as told:
         page.detail.rescue.click()
     assert told.args == ["rescue"]
+
+
+def test_where_room_is_short_the_least_wanted_facts_go_and_none_is_cut(qtbot: Any) -> None:
+    facts = Facts()
+    qtbot.addWidget(facts)
+    facts.resize(900, 40)
+    facts.show()
+    wanted = [
+        Fact("Time left", "10 min, then pauses"),
+        Fact("Container image", "slipway-workspace:9c934e047fc72675", 9),
+        Fact("Started", "today 04:17", 5),
+        Fact("Sessions", "1", 4),
+    ]
+    facts.show_facts(wanted)
+    assert facts.shown() == ["Time left", "Container image", "Started", "Sessions"]
+    facts.resize(330, 40)
+    qtbot.waitUntil(lambda: facts.shown() == ["Time left", "Started", "Sessions"])
+    for _name, value in facts.pairs[:3]:
+        qtbot.waitUntil(lambda value=value: value.width() >= value.sizeHint().width())
+    facts.resize(60, 40)
+    qtbot.waitUntil(lambda: facts.shown() == ["Time left"])
+    facts.resize(900, 40)
+    qtbot.waitUntil(lambda: len(facts.shown()) == 4)
 
 
 def test_a_docker_container_is_started_measured_and_deleted_from_the_page(

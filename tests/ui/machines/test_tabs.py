@@ -59,11 +59,13 @@ def test_files_are_looked_into_uploaded_and_downloaded(
     tab.download(target)
     qtbot.waitUntil(target.exists)
     assert target.read_text() == "the harbour opens in May\n"
+    qtbot.waitUntil(lambda: not tab.copying, timeout=10_000)
     new = tmp_path / "new.txt"
     new.write_text("hello")
     tab.upload([new])
     qtbot.waitUntil(lambda: (place / "new.txt").exists())
-    qtbot.waitUntil(lambda: "new.txt" in names(tab))
+    qtbot.waitUntil(lambda: "new.txt" in names(tab), timeout=10_000)
+    qtbot.waitUntil(lambda: not tab.copying, timeout=10_000)
     other = tmp_path / "up" / "notes.md"
     other.parent.mkdir()
     other.write_text("other words")
@@ -71,7 +73,7 @@ def test_files_are_looked_into_uploaded_and_downloaded(
     dialog = dialog_of(qtbot, ConfirmDialog)
     assert "Its content would be lost" in words(dialog)
     click(dialog.cancel)
-    qtbot.waitUntil(lambda: len(tab._tasks) == 0)
+    qtbot.waitUntil(lambda: not tab.copying, timeout=10_000)
     assert "harbour" in (place / "notes.md").read_text(), "nothing is replaced silently"
     tab.upload([other])
     click(dialog_of(qtbot, ConfirmDialog).go)
@@ -103,6 +105,7 @@ def test_a_folder_is_downloaded_whole_and_never_over_another(
     assert (target / "plan.md").read_text() == "the plan"
     assert (target / "deep" / "data.bin").read_bytes() == bytes(range(256)) * 64
     (target / "plan.md").write_text("mine now")
+    qtbot.waitUntil(lambda: not tab.copying, timeout=10_000)
     with qtbot.waitSignal(page.vm.failed, timeout=20_000) as failed:
         tab.download(target)
     assert failed.args[0].code == "file.exists"
@@ -276,6 +279,44 @@ def test_servers_and_skills_of_a_workspace_are_seen_and_switched_without_a_sessi
     (declared,) = run(workspace.mcp_file()).all()
     assert declared.name == "clock"
     assert not ServerSpec.of(declared).enabled
+
+
+def test_each_agents_skills_are_shown_and_switched_for_it_alone(
+    qtbot: Any,
+    page: MachinesPage,  # noqa: F811
+    service: Slipway,
+    run: Run,
+    tmp_path: Path,
+) -> None:
+    place = tmp_path / "ws"
+    place.mkdir()
+    info = run(service.add_folder(str(place), trusted=True))
+    writer = run(service.agents.make("Writer"))
+    workspace = run(service.workspace(info.id))
+    for agent, name in (("default", "report"), (writer.id, "letters")):
+        source = Path(workspace.info.root) / "skills" / agent / name
+        source.mkdir(parents=True)
+        (source / "SKILL.md").write_text(f"---\nname: {name}\ndescription: D.\n---\nDo it.\n")
+    run(workspace.refresh())
+    start(qtbot, page)
+    qtbot.waitUntil(lambda: page.detail.row is not None)
+    page.detail.show_tab("skills")
+    tab = page.tabs.skills
+    listed = tab.panel.model
+
+    def names() -> list[str]:
+        return [listed.item(row).text() for row in range(listed.rowCount())]
+
+    qtbot.waitUntil(lambda: names() == ["report"], timeout=10_000)
+    assert tab.whose.isVisible()
+    tab.agents.set_value(writer.id)
+    tab.agents.chosen.emit(writer.id)
+    qtbot.waitUntil(lambda: names() == ["letters"], timeout=10_000)
+    tab.panel.view.setCurrentIndex(listed.index(0, 0))
+    click(tab.panel.switch)
+    qtbot.waitUntil(lambda: (one := tab.panel.current()) is not None and not one.enabled)
+    assert run(service.skills_off(info.id, writer.id)) == ["letters"]
+    assert run(service.skills_off(info.id, "default")) == []
 
 
 def test_a_docker_container_shows_files_log_and_settings(
