@@ -331,7 +331,12 @@ class WindowDialogs(QObject):
         kept, own = self._window.settings.get("compaction"), vm.own_policy
         limits = vm.breakdown.limits if vm.breakdown is not None else None
         dialog = ModesDialog(
-            self._window, policy_of(kept, agent_id), own, here=vm.writable, limits=limits
+            self._window,
+            policy_of(kept, agent_id),
+            own,
+            here=vm.writable,
+            limits=limits,
+            models=self._window.service.models.list(),
         )
         if await show(dialog, keep=True):
             here = dialog.here.isChecked()

@@ -64,6 +64,7 @@ class SessionConversation(Answering, Compacting, Changing):
             setting.agent.id,
             setting.ratios,
             self.policy,
+            setting.models,
         )
         self.room = Room(self.engine, self.outbox, workspace, self.policy, tasks, self._stream.emit)
         await self.engine.refresh(wake=False)  # to look at a session starts no machine

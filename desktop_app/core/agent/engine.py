@@ -63,6 +63,7 @@ class ContextEngine:
         agent_id: str,
         ratios: Ratios | None = None,
         policy: Callable[[], Policy] = Policy,
+        models: Callable[[str], ChatModel] | None = None,
     ) -> None:
         self.log = log
         self._model = model
@@ -74,6 +75,7 @@ class ContextEngine:
         self._built: tuple[tuple[object, ...], int, Prompt] | None = None
         self._ratios = ratios or Ratios()
         self._policy = policy
+        self._models = models
         # By model: the window that its provider's error named, and the longest answer.
         self._refused: dict[str, int] = {}
         self._longest: dict[str, int] = {}
@@ -99,6 +101,18 @@ class ContextEngine:
     def model(self) -> ChatModel:
         """The model that answers now."""
         return self.stand_in or self._model()
+
+    @property
+    def notes_model(self) -> ChatModel:
+        """The model that writes a compaction's notes: the one that the person chose for it, where
+        it is still there."""
+        wanted = self._policy().notes
+        if wanted and self._models is not None:
+            try:
+                return self._models(wanted)
+            except ModelError:
+                pass  # it was removed since: the session's own does as well
+        return self.model
 
     # -- the prompt --------------------------------------------------------------------------
 

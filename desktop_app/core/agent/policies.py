@@ -15,7 +15,7 @@ MODES: tuple[CompactionMode, ...] = get_args(CompactionMode)
 
 def policy_of(kept: Any, agent_id: str) -> Policy:
     """The policy of an agent from the value of the setting ``compaction``
-    (``{agent id: {"mode", "at_danger", "marks"}}``). What does not fit falls back to the
+    (``{agent id: {"mode", "at_danger", "marks", "notes"}}``). What does not fit falls back to the
     default."""
     agents: Mapping[str, Any] = cast("Any", kept) if isinstance(kept, Mapping) else {}
     return policy_from(agents.get(agent_id)) or Policy()
@@ -26,11 +26,12 @@ def policy_from(entry: Any) -> Policy | None:
     if entry is None or not isinstance(entry, Mapping):  # the usual case, and a dear check
         return None
     values = cast("Mapping[str, Any]", entry)
-    mode, at_danger = values.get("mode"), values.get("at_danger")
+    mode, at_danger, notes = (values.get(name) for name in ("mode", "at_danger", "notes"))
     return Policy(
         mode if mode in MODES else "automatic",
         at_danger if isinstance(at_danger, bool) else True,
         CompactionSettings.from_json(values.get("marks")),
+        notes if isinstance(notes, str) else "",
     )
 
 
@@ -39,6 +40,7 @@ def policy_body(policy: Policy) -> dict[str, Any]:
         "mode": policy.mode,
         "at_danger": policy.at_danger,
         "marks": policy.marks.to_json(),
+        "notes": policy.notes,
     }
 
 

@@ -14,11 +14,13 @@ CompactionMode = Literal["automatic", "ask", "remind"]
 class Policy:
     """At the alert mark a compaction is offered, with a draft at hand unless ``mode`` is "remind";
     at the danger mark it is done, unless the person switched that off (``at_danger``; "automatic"
-    is never without it). ``marks`` say where those are."""
+    is never without it). ``marks`` say where those are. ``notes`` is the model that writes the
+    notes, a smaller one perhaps; empty: the session's own."""
 
     mode: CompactionMode = "automatic"
     at_danger: bool = True
     marks: CompactionSettings = DEFAULTS
+    notes: str = ""
 
     @property
     def by_itself(self) -> bool:

@@ -25,6 +25,7 @@ from desktop_app.core.messages import (
     ToolResultBlock,
     Usage,
 )
+from desktop_app.core.models.base import ChatModel
 from desktop_app.core.sessions.base import NewRecord
 from desktop_app.core.state import AgentState
 from desktop_app.core.workspaces.outbox import Outbox
@@ -65,7 +66,7 @@ class Proposals:
         engine = self._engine
         if before is None and state is None:
             before = await engine.breakdown()
-        model = engine.model if notes else None
+        model = engine.notes_model if notes else None
         compactor = Compactor(model, engine.account(), engine.envelope, where=self.where())
         owed = self._owed(again=state is not None)
         proposal = await compactor.propose(
@@ -75,7 +76,7 @@ class Proposals:
             choices=choices,
             owed=owed,
         )
-        return self._named(proposal)
+        return self._named(proposal, model)
 
     def _owed(self, *, again: bool) -> list[Owed]:
         """Earlier ranges that no model told about; ``again``: the newest is being done anew."""
@@ -138,11 +139,11 @@ class Proposals:
         compactor = Compactor(None, engine.account(), engine.envelope, where=self.where())
         return self._named(await compactor.take_out(state, masks, before))
 
-    def _named(self, proposal: Proposal) -> Proposal:
+    def _named(self, proposal: Proposal, model: ChatModel | None = None) -> Proposal:
         record = proposal.record
         record.id = new_id()
         record.before_measured = proposal.before.measured
-        price = self._engine.model.info.price
+        price = model.info.price if model is not None else None
         if price is not None and record.usage:
             record.cost = price.cost(Usage.model_validate(record.usage))
         return proposal

@@ -7,7 +7,7 @@ from __future__ import annotations
 import base64
 import binascii
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from desktop_app.core.errors import ContextError
 from desktop_app.core.messages import Base64Source, DataBlock, Msg, TextBlock, ToolResultBlock
@@ -34,14 +34,39 @@ def result_out(context: Sequence[Msg], place: int, at: int, pricer: Pricer, wher
 def request_out(
     context: Sequence[Msg], place: int, pricer: Pricer, room: float, where: str
 ) -> list[Mask]:
-    """Masks for the long texts of the person's message ``place``: their ends and the rules between
-    them, in ``room`` raw tokens together. Empty where nothing is won by it, and for what is
-    pinned."""
-    msg, count = context[place], pricer.texts.counter.count
+    """Masks for the person's message ``place``, in ``room`` raw tokens altogether: of long texts
+    their ends and the rules between them stay, of images the last. Empty where nothing is won by
+    it, and for what is pinned."""
+    msg = context[place]
     if msg.role != "user" or is_pinned(msg.metadata):
         return []
     texts = [(n, b) for n, b in enumerate(msg.content) if isinstance(b, TextBlock)]
     sizes = {n: pricer.texts.count(b.text) for n, b in texts}
+    images = [(n, b) for n, b in enumerate(msg.content) if isinstance(b, DataBlock)]
+    seen = float(sum(data_tokens(b) for _, b in images))
+    told = sum(sizes.values())
+    if told + seen <= room:
+        return []
+    words = min(told, max(room - seen, room / 2))
+    masks = _clipped(place, texts, sizes, pricer, words, where)
+    left = room - words
+    for at, block in reversed(images):
+        left -= (cost := float(data_tokens(block)))
+        if left < 0:
+            masks.append(Mask(place, at, _note(block, where), block, cost))
+    return sorted(masks, key=lambda mask: mask.block)
+
+
+def _clipped(
+    place: int,
+    texts: Sequence[tuple[int, TextBlock]],
+    sizes: Mapping[int, float],
+    pricer: Pricer,
+    room: float,
+    where: str,
+) -> list[Mask]:
+    """Masks for ``texts`` that are longer than their shares of ``room``."""
+    count = pricer.texts.counter.count
     masks: list[Mask] = []
     for at, block in texts:
         share = room * sizes[at] / max(1.0, sum(sizes.values()))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
 from PySide6.QtGui import QPixmap, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
     QApplication,
@@ -127,7 +127,7 @@ class OffloadsDialog(Dialog):
         view.setMouseTracking(True)
         view.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
         view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        view.setFixedWidth(theme().px(280))
+        view.setFixedWidth(min(theme().px(280), self.room().width() // 3))
         view.setAccessibleName(tr("Offloads of this session"))
         view.selectionModel().currentChanged.connect(self._current)
         self.search.leaving.connect(view.setFocus)
@@ -145,7 +145,7 @@ class OffloadsDialog(Dialog):
         frame.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.pages.addWidget(frame)
         self.pages.addWidget(self.image)
-        self.pages.setMinimumSize(px(320), px(360))
+        self.pages.setMinimumSize(QSize(px(320), px(360)).boundedTo(self.room() * 0.5))
         left = QVBoxLayout()
         left.addWidget(self.search)
         left.addWidget(self.list, 1)

@@ -10,7 +10,15 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QPainter, QPaintEvent, QShowEvent
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QDialog,
+    QFrame,
+    QHBoxLayout,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
@@ -45,22 +53,45 @@ class _Footer(Live, QWidget):
 
 class Dialog(Live, QDialog):
     """Title bar text, ``body`` (a column with 20 inside) and a footer. ``add_button`` puts a
-    button at the right, ``aside`` one at the left."""
+    button at the right, ``aside`` one at the left. ``tall``: the body scrolls where the screen is
+    too low for it, so that the footer is always within reach."""
 
-    def __init__(self, parent: QWidget | None, title: Text, *, width: int = 520) -> None:
+    def __init__(
+        self, parent: QWidget | None, title: Text, *, width: int = 520, tall: bool = False
+    ) -> None:
         super().__init__(parent)
         self._title = title
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         self.body = QVBoxLayout()
-        column.addLayout(self.body, 1)
+        self._scrolled: QWidget | None = None
+        if tall:
+            column.addWidget(self._scroll_body(), 1)
+        else:
+            column.addLayout(self.body, 1)
         self.footer = _Footer()
         self.footer.row.addStretch(1)
         column.addWidget(self.footer)
         self._width = width
         self.restyle()
         self.retranslate()
+
+    def _scroll_body(self) -> QScrollArea:
+        self._scrolled = QWidget()
+        self._scrolled.setLayout(self.body)
+        self._scrolled.setProperty("ground", "surface")
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setWidget(self._scrolled)
+        area.viewport().setProperty("ground", "surface")
+        return area
+
+    def room(self) -> QSize:
+        """How large it may be on its screen."""
+        return self.screen().availableGeometry().size() - QSize(40, 60)
 
     def retranslate(self) -> None:
         self.setWindowTitle(say(self._title))
@@ -70,8 +101,7 @@ class Dialog(Live, QDialog):
         pad = theme().px(20)
         self.body.setContentsMargins(pad, pad, pad, pad)
         self.body.setSpacing(theme().px(12))
-        room = self.screen().availableGeometry().width() - 40
-        self.setMinimumWidth(min(theme().px(self._width), room))
+        self.setMinimumWidth(min(theme().px(self._width), self.room().width()))
         if self.isVisible():  # everything in it is to take its new size first
             QTimer.singleShot(0, self, lambda: QTimer.singleShot(0, self, self._resized))
 
@@ -94,6 +124,12 @@ class Dialog(Live, QDialog):
         QTimer.singleShot(0, self, self._fit)
 
     def _fit(self) -> None:
+        if (held := self._scrolled) is not None:
+            self.body.activate()
+            tall = max(self.body.totalHeightForWidth(self.width()), held.minimumSizeHint().height())
+            height = min(tall + self.footer.height(), self.room().height())
+            self.resize(self.width(), height)
+            return
         layout = self.layout()
         if layout is not None and layout.hasHeightForWidth():
             layout.activate()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import struct
 import zlib
@@ -18,6 +19,7 @@ from desktop_app.core.agent.conversation import SessionConversation
 from desktop_app.core.agent.fold import Folder
 from desktop_app.core.context.ledger import Ledger
 from desktop_app.core.errors import ContextError
+from desktop_app.core.messages import Base64Source, DataBlock
 from desktop_app.core.models.base import ModelRequest
 from desktop_app.core.models.scripted import SCRIPTED, Call, Say, ScriptedModel
 from desktop_app.core.sessions.base import NewRecord
@@ -208,16 +210,39 @@ def png(number: int) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + body
 
 
+def screen(number: int) -> Attachment:
+    data = base64.b64encode(png(number)).decode()
+    source = Base64Source(data=data, media_type="image/png")
+    name = f"s{number}.png"
+    return Attachment(name, "image/png", data=DataBlock(id=f"i{number}", source=source, name=name))
+
+
 async def test_forty_images_one_after_another(world: World) -> None:
     await world.say("Compare the screens. Never show customer names.")
     for number in range(40):
-        image = Attachment(f"s{number}.png", "image/png", png(number))
-        await world.say(f"Screen {number}.", (image,))
+        await world.say(f"Screen {number}.", (screen(number),))
     text = world.shown()
     assert "Compare the screens." in text
     assert "Never show customer names." in text
     assert "Screen 39." in text
+    assert (await world.c.breakdown()).parts["images"] > 0, "the newest are there"
     assert len(await world.c.compactions()) >= 3
+
+
+async def test_forty_images_at_once(world: World) -> None:
+    await world.say("Compare the screens. Never show customer names.")
+    shots = tuple(screen(n) for n in range(40))
+    ended = of(await collect(world.c.send("All of them, please.", shots)), ev.RunFinished)
+    assert [(e.reason, e.code) for e in ended] == [("completed", None)]
+    [sent] = [r for r in world.bench.model.requests[-2:] if r.purpose == "reply"][-1:]
+    shown = [b for m in sent.messages for b in m.content if isinstance(b, DataBlock)]
+    assert 0 < len(shown) < 40
+    assert shown[-1].name == "s39.png", "the last ones are seen"
+    text = world.shown()
+    assert text.count("taken out of the context") >= 30
+    for words in ("Compare the screens.", "Never show customer names.", "All of them, please."):
+        assert words in text
+    assert await world.replayed()
 
 
 MARKERS = """ok

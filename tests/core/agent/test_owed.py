@@ -16,7 +16,7 @@ from desktop_app.core.context.ledger import Ledger
 from desktop_app.core.context.owed import TRIES, lacks_notes, name_of, still_owed
 from desktop_app.core.context.types import CompactionRecord
 from desktop_app.core.errors import ModelError
-from desktop_app.core.models.base import ModelRequest
+from desktop_app.core.models.base import ModelRequest, Price
 from desktop_app.core.models.scripted import SCRIPTED, Fail, Say, ScriptedModel
 from tests.helpers.sessions import Bench, collect, of
 
@@ -129,6 +129,28 @@ async def test_compact_again_writes_the_notes_that_the_newest_lacks(tmp_path: Pa
     assert not lacks_notes(newest)
     assert still_owed(await c.compactions()) == []
     assert noted(c, newest.gen) or "the gauge of hall 1 stood at 7919" in c.state.summary
+    await c.close()
+    await bench.close()
+
+
+async def test_another_model_writes_the_notes_and_its_price_counts(tmp_path: Path) -> None:
+    """A smaller model may write them; one that is gone leaves them to the session's own."""
+    notes, own = Notes(), Notes()
+    notes.works = own.works = True
+    bench = world(tmp_path, own)
+    info = replace(SCRIPTED, id="small", name="Small", window=16_384, price=Price(1.0, 2.0))
+    bench.others["small"] = ScriptedModel([notes] * 20, info=info)
+    bench.policy = Policy("remind", at_danger=True, notes="small")
+    c = await bench.open()
+    record = await until_compacted(c)
+    assert record.summariser == "small"
+    assert notes.shown
+    assert own.shown == []
+    assert len(bench.others["small"].requests) == len(notes.shown), "nothing else is asked of it"  # type: ignore[attr-defined]
+    bench.policy = Policy("remind", at_danger=True, notes="gone")
+    again = await until_compacted(c)
+    assert again.summariser == bench.model.info.id
+    assert own.shown
     await c.close()
     await bench.close()
 

@@ -11,6 +11,7 @@ from desktop_app.core.agent.policies import policy_of, with_policy
 from desktop_app.core.agent.policy import Policy
 from desktop_app.core.context.marks import CompactionSettings
 from desktop_app.core.context.types import Limits
+from desktop_app.core.models.base import ModelInfo
 from desktop_app.core.settings.settings import load
 from desktop_app.ui.chat.compaction.modes import ModesDialog
 
@@ -80,6 +81,22 @@ def test_a_mark_says_what_it_comes_to_in_the_gauge(qtbot: QtBot) -> None:
     assert dialog.alert.toolTip() == "12.7k tokens, 64% of the window", "at once"
     dialog.alert.setValue(70)
     assert dialog.alert.toolTip() == "13.7k tokens, 69% of the window"
+
+
+def test_a_smaller_model_may_write_the_notes(qtbot: QtBot) -> None:
+    small = ModelInfo("small", "Small", 32_000, 4_000)
+    dialog = ModesDialog(None, Policy(), models=[small])
+    qtbot.addWidget(dialog)
+    dialog.show()
+    assert dialog.notes.currentText() == "The session's own model"
+    assert dialog.policy().notes == ""
+    dialog.notes.set_value("small")
+    chosen = dialog.policy()
+    assert chosen.notes == "small"
+    assert policy_of(with_policy({}, "a", chosen), "a") == chosen
+    gone = ModesDialog(None, chosen)  # it was removed since
+    qtbot.addWidget(gone)
+    assert gone.policy().notes == "small", "not lost by looking"
 
 
 def test_a_session_may_have_its_own(qtbot: QtBot) -> None:

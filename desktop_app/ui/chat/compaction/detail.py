@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from PySide6.QtCore import QSize
 from PySide6.QtCore import Signal as QtSignal
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QWidget
 
@@ -67,7 +68,7 @@ class DetailDialog(Dialog):
         pages = [self.before, self.after, self.difference, self.ledger, self.refused]
         self.pages = QStackedWidget()
         self._build(pages, newest)
-        self.resize(theme().px(860), theme().px(640))
+        self.resize(QSize(theme().px(860), theme().px(640)).boundedTo(self.room()))
         self._fill()
         self._head()
 

@@ -78,7 +78,8 @@ class Head(Live, QWidget):
         estimated = max(0, before.total - before.measured)
         now = tr("measured, {n} estimated", n=figures.tokens(estimated))
         now = now if before.measured else tr("estimated")
-        self.now_note.set_source(", ".join(filter(None, (now, most_words(before)))))
+        most = most_words(before)
+        self.now_note.set_source(tr("{one}, {two}", one=now, two=most) if most else now)
         self.after_note.set_source(tr("estimated, at most {n}", n=figures.tokens(after.upper)))
 
     def _bar(self, bar: ContextGauge, figure: Label, breakdown: Breakdown) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from PySide6.QtGui import QIntValidator
@@ -10,12 +11,14 @@ from PySide6.QtWidgets import QHBoxLayout, QSpinBox, QWidget
 from desktop_app.core.agent.policy import CompactionMode, Policy
 from desktop_app.core.context.marks import GAP, LEAST, MOST, CompactionSettings
 from desktop_app.core.context.types import Limits
+from desktop_app.core.models.base import ModelInfo
 from desktop_app.ui.chat import figures
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
+from desktop_app.ui.widgets.base import Text
 from desktop_app.ui.widgets.buttons import Button
 from desktop_app.ui.widgets.dialogs import Dialog, FactRow
-from desktop_app.ui.widgets.fields import Field
+from desktop_app.ui.widgets.fields import Choice, Field
 from desktop_app.ui.widgets.labels import Label
 from desktop_app.ui.widgets.toggles import Radio, Switch
 
@@ -56,9 +59,11 @@ class ModesDialog(Dialog):
         *,
         here: bool = True,
         limits: Limits | None = None,
+        models: Sequence[ModelInfo] = (),
     ) -> None:
-        super().__init__(parent, lambda: tr("Compaction by itself"), width=460)
+        super().__init__(parent, lambda: tr("Compaction by itself"), width=460, tall=True)
         self._of_agent, self._own, self._limits = policy, own, limits
+        self._models = list(models)
         self._add_where(here)
         self.here.setChecked(own is not None)
         self._add_modes()
@@ -66,6 +71,8 @@ class ModesDialog(Dialog):
         self._in_tokens = {spin: Label("", role="caption", tone="faint") for spin in self._spins()}
         self._add_marks()
         self._add_limits()
+        self.notes = Choice(lambda: tr("Notes are written by"))
+        self.body.addWidget(FactRow(lambda: tr("Notes are written by"), self.notes))
         self.wrong = Label("", tone="danger", wrap=True)
         self.body.addWidget(self.wrong)
         self.add_button(Button(lambda: tr("Cancel")), run=self.reject)
@@ -133,6 +140,7 @@ class ModesDialog(Dialog):
     def _show(self, policy: Policy) -> None:
         self.radios[policy.mode].setChecked(True)
         self.at_danger.setChecked(policy.at_danger)
+        self._show_models(policy.notes)
         marks = policy.marks
         for spin, share in (
             (self.alert, marks.alert),
@@ -170,6 +178,14 @@ class ModesDialog(Dialog):
             row.addWidget(self._in_tokens[spin], 1)
             holder.setFocusProxy(spin)
             self.body.addWidget(FactRow(name, holder))
+
+    def _show_models(self, chosen: str) -> None:
+        """The models to choose from; one that is not there any more keeps its name."""
+        rows: list[tuple[str, Text]] = [("", lambda: tr("The session's own model"))]
+        rows += [(m.id, m.name) for m in self._models]
+        if chosen and chosen not in dict(rows):
+            rows.append((chosen, chosen))
+        self.notes.set_choices(rows, chosen)
 
     def _spins(self) -> tuple[QSpinBox, ...]:
         return (self.alert, self.danger, self.target)
@@ -212,4 +228,4 @@ class ModesDialog(Dialog):
             _tokens(self.window_field),
             _tokens(self.reserve),
         )
-        return Policy(mode, self.at_danger.isChecked(), marks)
+        return Policy(mode, self.at_danger.isChecked(), marks, self.notes.value())

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QSize, QTimer
 from PySide6.QtCore import Signal as QtSignal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QStackedWidget, QVBoxLayout, QWidget
@@ -91,7 +91,7 @@ class PreviewDialog(Dialog):
         self.go = Button(lambda: trc("verb", "Compact"), variant="primary", glyph="fold-vertical")
         self._build()
         self._wire()
-        self.resize(theme().px(1060), theme().px(700))
+        self.resize(QSize(theme().px(1060), theme().px(700)).boundedTo(self.room()))
         if ready is not None:
             self.show_proposal(ready)
         else:

@@ -187,6 +187,7 @@ class Xray(Live, QWidget):
         if [b.property("act") for b in self.buttons] != [a.id for a in acts]:
             self._make_buttons(acts)
         for button, act in zip(self.buttons, acts, strict=True):
+            button.set_source(act.text)  # the same act may read differently: pin, unpin
             button.setEnabled(not act.why)
             button.setToolTip(act.why)
 
