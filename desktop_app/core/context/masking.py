@@ -135,24 +135,36 @@ def squeeze(
     where: str,
     budget: float,
 ) -> list[Mask]:
-    """Masks that bring one step into ``budget`` raw tokens by shortening its results alike; none
-    when that cannot be done."""
+    """Masks that bring one step into ``budget`` raw tokens by shortening its results alike, and
+    where that is not enough the long arguments of its calls too; none when that cannot be done.
+    Arguments of a call that waits stay, since it is done with them; so does what led to signed
+    thinking."""
     msg = context[atom.message]
-    places = [
-        atom.start + n
-        for n, b in enumerate(msg.content[atom.start : atom.end])
-        if isinstance(b, ToolResultBlock)
-    ]
-    if not places:
+    places = range(atom.start, atom.end)
+    masks = _alike(msg, atom, pricer, where, budget, 0.0)
+    if masks or atom.open or atom.loop:
+        return masks
+    calls = [call_mask(msg, atom.message, at, pricer, where) for at in places]
+    shortened = [mask for mask in calls if mask is not None]
+    freed = sum(m.freed for m in shortened)
+    if atom.raw - freed > budget:
+        results = _alike(msg, atom, pricer, where, budget, freed) if shortened else []
+        return sorted([*shortened, *results], key=lambda m: m.block) if results else []
+    return shortened
+
+
+def _alike(
+    msg: Msg, atom: Atom, pricer: Pricer, where: str, budget: float, freed: float
+) -> list[Mask]:
+    """Masks of a step's results, all as long, when ``freed`` tokens are saved elsewhere."""
+    blocks = enumerate(msg.content[atom.start : atom.end], atom.start)
+    results = {at: b.text() for at, b in blocks if isinstance(b, ToolResultBlock)}
+    if not results:
         return []
-    texts = [b.text() for b in msg.content[atom.start : atom.end] if isinstance(b, ToolResultBlock)]
-    fixed = atom.raw - sum(map(pricer.texts.count, texts))
-    each = (budget - fixed) / len(places) - 60  # the marker's own size
+    fixed = atom.raw - freed - sum(map(pricer.texts.count, results.values()))
+    each = (budget - fixed) / len(results) - 60  # the marker's own size
     if each < GLIMPSE:
         return []
-    masks: list[Mask] = []
-    for at in places:
-        mask = mask_of(msg, atom.message, at, pricer, where, keep=each)
-        if mask is not None:
-            masks.append(mask)
-    return masks if atom.raw - sum(m.freed for m in masks) <= budget else []
+    found = [mask_of(msg, atom.message, at, pricer, where, keep=each) for at in results]
+    masks = [mask for mask in found if mask is not None]
+    return masks if atom.raw - freed - sum(m.freed for m in masks) <= budget else []

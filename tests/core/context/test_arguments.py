@@ -82,3 +82,57 @@ async def test_the_ledger_still_knows_the_files_of_calls_whose_arguments_were_cu
     absorb(cut, proposal.new_state.context, len)
     assert cut.files == whole.files
     assert {"src/p0.py", "src/p1.py", "src/p2.py"} <= {f.path for f in cut.files}
+
+
+def _one_large_step(**call: object) -> AgentState:
+    """A session whose newest step alone is over the target, by the file that it wrote."""
+    state = _state()
+    state.context = state.context[:4]
+    arguments = json.dumps({"file_path": "src/whole.py", "content": BODY * 7})
+    reply = Msg(name="agent", role="assistant")
+    reply.content = [
+        TextBlock(text="All of it in one file."),
+        ToolCallBlock.model_validate(
+            {"id": "big", "name": "Write", "input": arguments, "state": "finished", **call}
+        ),
+        ToolResultBlock(id="big", name="Write", output="written"),
+    ]
+    state.context += [Msg.user("Write all of it at once."), reply]
+    return state
+
+
+async def test_arguments_of_the_newest_step_give_way_rather_than_the_step() -> None:
+    state = _one_large_step()
+    account = Accounting(Limits(window=32_000, max_output=2_000, target=0.3))
+    proposal = await Compactor(None, account, Envelope(system="x")).propose(state, "danger")
+    newest = proposal.new_state.context[-1]
+    assert [b.type for b in newest.content] == ["text", "tool_call", "tool_result"]
+    short = json.loads(_calls(proposal.new_state)["big"].input)
+    assert short["file_path"] == "src/whole.py"
+    assert "cut from the context" in short["content"]
+    assert proposal.after.upper <= proposal.after.limits.mark(0.3)
+    assert _calls(undo(proposal.record, proposal.new_state))["big"] == _calls(state)["big"]
+    assert apply(proposal.record, state).to_json() == proposal.new_state.to_json()
+
+
+async def test_both_give_way_where_neither_is_enough() -> None:
+    state = _one_large_step()
+    result = state.context[-1].content[2]
+    large = result.model_copy(update={"output": "line of output 12\n" * 4000})
+    state.context[-1].content[2] = large
+    account = Accounting(Limits(window=64_000, max_output=2_000, target=0.2))
+    proposal = await Compactor(None, account, Envelope(system="x")).propose(state, "danger")
+    newest = proposal.new_state.context[-1]
+    assert [b.type for b in newest.content] == ["text", "tool_call", "tool_result"]
+    masked = {b["block"] for b in proposal.record.masks if b["message"] == newest.id}
+    assert masked == {1, 2}
+    assert undo(proposal.record, proposal.new_state).context[-1] == state.context[-1]
+
+
+async def test_arguments_of_a_call_that_waits_stay() -> None:
+    state = _one_large_step(state="asking")
+    del state.context[-1].content[2]
+    account = Accounting(Limits(window=32_000, max_output=2_000, target=0.3))
+    proposal = await Compactor(None, account, Envelope(system="x")).propose(state, "danger")
+    assert proposal.record.covered_ids
+    assert _calls(proposal.new_state)["big"] == _calls(state)["big"]
