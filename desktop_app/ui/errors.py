@@ -88,7 +88,9 @@ def describe(code: str, params: Mapping[str, Any] | None = None) -> Words:
     shown = _shown(params or {})
     for name in ("why", "reason"):
         if (inner := WORDS.get(shown.get(name, ""))) is not None:
-            shown[name] = tr(inner[1]).format_map(shown)
+            # While it is tried again, what it is called is enough.
+            words = inner[0] if code == "model.retry" else inner[1]
+            shown[name] = tr(words).format_map(shown)
     if code == "compaction.failed" and (words := NOTES_FAILED.get(shown.get("reason", ""))):
         shown["reason"] = tr(words).format_map(shown)
     title, reason, fix = (

@@ -59,21 +59,35 @@ class WindowDialogs(QObject):
     # -- the end ------------------------------------------------------------------------------
 
     def close_window(self) -> None:
-        """Close the window; asks first where that would end commands."""
-        if n := self._window.desk.commands_running():
-            self._tasks.replace(self._ask_to_close(n), name="close window")
+        """Close the window; asks first where that would stop work or end commands."""
+        desk = self._window.desk
+        running, commands = len(desk.busy()), desk.commands_running()
+        if running or commands:
+            self._tasks.replace(self._ask_to_close(running, commands), name="close window")
         else:
             self._close()
 
-    async def _ask_to_close(self, n: int) -> None:
-        sure = await confirm(
-            self._window,
-            title=tr("Quit and end what runs in the background?"),
-            text=trn(
+    async def _ask_to_close(self, running: int, commands: int) -> None:
+        parts: list[str] = []
+        if running:
+            words = trn(
+                "{n} session is at work. It stops; what was said and done until then is kept.",
+                "{n} sessions are at work. They stop; what was said and done until then is kept.",
+                running,
+            )
+            parts.append(words)
+        if commands:
+            words = trn(
                 "{n} command runs in the background. It ends with the program.",
                 "{n} commands run in the background. They end with the program.",
-                n,
-            ),
+                commands,
+            )
+            parts.append(words)
+        title = tr("Quit and end what runs in the background?")
+        sure = await confirm(
+            self._window,
+            title=tr("Quit and stop what is running?") if running else title,
+            text="\n".join(parts),
             action=tr("Quit"),
             danger=True,
         )

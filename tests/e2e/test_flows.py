@@ -253,3 +253,24 @@ def test_inspector_shows_what_is_there(driver: Driver, folder: Path) -> None:
     breakdown = driver.vm.breakdown
     assert breakdown is not None
     assert breakdown.total == sum(breakdown.parts.values()) > 0
+
+
+def test_quitting_asks_while_a_session_is_at_work(driver: Driver, folder: Path) -> None:
+    """A key pressed by mistake must not end an hour's work."""
+    gate = asyncio.Event()
+    model = ScriptedModel([[Say("It begins. "), Wait(gate), Say("It ends.")]])
+    driver.start(model).open_folder(folder)
+    driver.type("work")
+    driver.until(lambda: "It begins." in driver.said())
+    driver.window.close()
+    question = driver.dialog(ConfirmDialog)
+    assert question.windowTitle() == "Quit and stop what is running?"
+    question.reject()
+    driver.until(lambda: not question.isVisible())
+    assert not driver.program.closing.is_set()
+    assert driver.vm.activity == "running"
+    gate.set()
+    driver.until_idle()
+    assert driver.said().endswith("It ends.")
+    driver.window.close()
+    assert driver.program.closing.is_set(), "nothing is asked when nothing runs"

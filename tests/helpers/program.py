@@ -62,7 +62,9 @@ class Driver:
     def stop(self) -> None:
         """Close the window as a person does, and see that everything ended in order."""
         self.window.close()
-        assert self.program.closing.is_set()
+        if not self.program.closing.is_set():  # it asks, where that stops work
+            self.dialog().accept()
+            self.until(self.program.closing.is_set)
         self.run(self.program.close(), 20_000)
         self.put_away()
 

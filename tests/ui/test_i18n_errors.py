@@ -134,3 +134,12 @@ def test_why_notes_failed_is_said_in_words() -> None:
     assert slow.reason == "The model took longer than 120 seconds. Nothing changed."
     away = describe("compaction.failed", {"reason": "model.unreachable", "model": "glm"})
     assert away.reason.startswith("There is no connection to “glm”.")
+
+
+def test_what_is_tried_again_is_told_with_the_reason():
+    params = {"model": "M", "why": "model.overloaded", "seconds": 4, "tries": 1}
+    assert describe("model.retry", params).reason == (
+        "“M”: The provider is overloaded. The next try is in 4 s."
+    )
+    i18n.set_language("zh_CN")
+    assert "没有回答" not in describe("model.retry", params).reason

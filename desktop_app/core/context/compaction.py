@@ -90,7 +90,8 @@ def decide(breakdown: Breakdown, state: AgentState | None = None) -> Decision:
     or refuse because what cannot be compacted is too large by itself. After an undo (``state``
     tells) the next mark up is waited for."""
     limits, upper = breakdown.limits, breakdown.upper
-    fixed = sum(breakdown.parts[c] for c in ("system", "tools", "mcp", "skills"))
+    parts = breakdown.parts  # without those of which nothing is known, as in a session only read
+    fixed = sum(parts.get(c, 0) for c in ("system", "tools", "mcp", "skills"))
     if fixed > limits.usable:
         return "refuse"
     if upper > limits.usable:

@@ -175,7 +175,7 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
     ),
     "model.retry": (
         mark("Trying again"),
-        mark("“{model}” did not answer. The next try is in {seconds} s."),
+        mark("“{model}”: {why}. The next try is in {seconds} s."),
         "",
         "",
     ),

@@ -196,6 +196,7 @@ async def test_the_summary_stands_at_its_place_and_down_to_the_target() -> None:
     account = Accounting(MEDIUM, model="deepseek")
     told = account.breakdown(build(ENVELOPE, state))
     assert decide(told) == "do"
+    assert decide(replace(told, parts={})) == "do", "of parts that are not known nothing is asked"
     compactor = Compactor(model, account, ENVELOPE, where="sessions/s/context.jsonl")
     proposal = await compactor.propose(state, "danger", before=told)
     record = proposal.record
