@@ -27,6 +27,7 @@ pytestmark = pytest.mark.crash
 WANTED = {
     "part": {"yes", "edited", "yes2"},
     "answer": {"yes"},
+    "external": {"yes"},
     "interrupt": {"yes"},
     "stop": {"long"},
     "limit": {"yes"},
@@ -91,3 +92,5 @@ async def test_what_was_answered_stays_answered(tmp_path: Path, scenario: str) -
         assert '{"text": "edited"}' in by_input
     if scenario == "answer":
         assert "B" in results[0].text()
+    if scenario == "external":
+        assert results[0].text() == "B it is"

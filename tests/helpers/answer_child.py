@@ -77,6 +77,7 @@ class Mark:
 CALLS: dict[str, list[Call]] = {
     "part": [Call("mark", {"text": t}) for t in ("yes", "no", "edit", "yes2")],
     "answer": [Call("AskUser", {"questions": [QUESTION]}), Call("mark", {"text": "yes"})],
+    "external": [Call("AskUser", {"questions": [QUESTION]}), Call("mark", {"text": "yes"})],
     "interrupt": [Call("mark", {"text": "yes"}), Call("mark", {"text": "give up"})],
     "stop": [Call("mark", {"text": "long"})],
     "limit": [Call("mark", {"text": "yes"})],
@@ -99,6 +100,12 @@ async def answer_one(talk: SessionConversation, scenario: str) -> None:
     """Answer the first of what waits: in part, that is."""
     pending = talk.pending
     assert pending is not None
+    if pending.questions and scenario == "external":  # executed by another program
+        call = talk.log.now.calls()[0]
+        block = {"type": "tool_result", "id": call.id, "name": call.name, "output": "B it is"}
+        event = {"type": "EXTERNAL_EXECUTION_RESULT", "reply_id": pending.reply_id}
+        await collect(talk.take({**event, "execution_results": [block]}))
+        return
     if pending.questions:
         op_id = pending.questions[0].op_id
         answer = {"answers": [{"question": "Which?", "selected": ["B"]}]}
