@@ -224,7 +224,7 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
     ),
     "mcp.certificate": (
         mark("The connection is not safe"),
-        mark("The certificate of “{host}” is not trusted here: {detail}. {certificate}"),
+        mark("The certificate of “{host}” is not trusted here: {detail}."),
         mark(
             "Check the address. If the certificate is right, trust it for this host, or its issuer "
             "in the system's store or by a file under Models, Network."
@@ -233,7 +233,7 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
     ),
     "mcp.certificate_changed": (
         mark("The server shows another certificate than the one that you trust"),
-        mark("“{host}” shows: {certificate}"),
+        mark("“{host}” does not show the one that you looked at."),
         mark(
             "It may have been renewed, or somebody may be listening in. Ask whoever runs the "
             "server before you trust this one."

@@ -23,8 +23,8 @@ async def key_note(secrets: Secrets, one: ModelDefinition) -> tuple[str, dict[st
         words = mark("A key is known until the program ends; this system has no keyring.")
     elif place == "session":
         words = mark(
-            "This system has no keyring: a key lasts until the program ends. One written as "
-            "${NAME} is taken from that variable each time."
+            "No keyring here: a key lasts until the program ends; ${NAME} takes it from that "
+            "variable."
         )
     elif known:
         words = mark("A key lies in the system's keyring. Leave empty to keep it.")

@@ -273,18 +273,20 @@ def test_a_key_may_be_the_name_of_a_variable(
         choose(dialog, "compatible")
         write(dialog, address=f"{server.url}/v1", model="m1", key="${SLIPWAY_TEST_KEY}")
         qtbot.mouseClick(dialog.attempt, Qt.MouseButton.LeftButton)
-        qtbot.waitUntil(lambda: "Hello there." in dialog.told.text(), timeout=20_000)
+        qtbot.waitUntil(lambda: "Hello there." in dialog.told.text(), timeout=90_000)
         assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"
     qtbot.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
     note = dialog.form.key_note
-    qtbot.waitUntil(lambda: note.text() == "Taken from the variable SLIPWAY_TEST_KEY.")
+    qtbot.waitUntil(
+        lambda: note.text() == "Taken from the variable SLIPWAY_TEST_KEY.", timeout=60_000
+    )
     assert "no keyring" not in dialog.told.text()
     assert KEY not in "".join(p.read_text() for p in tmp_path.iterdir() if p.is_file())
     monkeypatch.delenv("SLIPWAY_TEST_KEY")
     dialog.view.setCurrentIndex(dialog.items.index(1, 0))
     dialog.view.setCurrentIndex(dialog.items.index(0, 0))
     missing = "To be taken from the variable SLIPWAY_TEST_KEY, which is not set."
-    qtbot.waitUntil(lambda: note.text() == missing)
+    qtbot.waitUntil(lambda: note.text() == missing, timeout=60_000)
 
 
 async def _agents(folder: Path) -> tuple[AppDb, Agents]:
