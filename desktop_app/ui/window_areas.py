@@ -1,14 +1,15 @@
-"""The window's side areas: which are shown, and who gives way where room is short."""
+"""The window's areas: which are shown, who gives way where room is short, how they were left."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from PySide6.QtCore import QByteArray, QObject, QSettings
 
 from desktop_app.ui.theme import theme
 
 if TYPE_CHECKING:
+    from .machines.page import MachinesPage
     from .window import MainWindow
 
 PANE, PANE_LEAST, INSPECTOR = 256, 200, 320  # widths
@@ -52,6 +53,14 @@ class SideAreas(QObject):
 
     def save(self) -> None:
         self._geometry.setValue("split", self._w.split.saveState())
+        if self._w.machines is not None:
+            self._geometry.setValue("table", self._w.machines.arrangement())
+
+    def arrange(self, table: MachinesPage) -> None:
+        """Let the rows of the Workspaces page stand as they were left."""
+        kept: Any = self._geometry.value("table")
+        if isinstance(kept, list):
+            table.arrange([str(one) for one in cast(list[Any], kept)])
 
     def toggle_pane(self) -> None:
         """The list of workspaces comes or goes."""

@@ -128,6 +128,7 @@ class WindowDialogs(QObject):
         page.tabs.trustWanted.connect(self.trust_server)
         window.pages.addWidget(page)
         window.status.add(page.status)
+        window.areas.arrange(page)
         page.start()
         return page
 

@@ -44,6 +44,29 @@ def test_the_rail_leads_to_all_workspaces_and_a_row_back_to_its_session(
     driver.stop()
 
 
+def test_groups_and_order_of_the_table_are_as_they_were_left(driver: Driver, folder: Path) -> None:
+    driver.start()
+    driver.run(driver.service.add_folder(str(folder), trusted=True))
+    driver.window.show_machines()
+    page = driver.window.machines
+    driver.until(lambda: page.vm.listed)
+    assert page.arrangement() == ["", "", "up"]
+    page.bar.groups.menu().actions()[1].trigger()
+    page.table.set_order("name", False)
+    driver.stop()
+    driver.start()
+    driver.window.show_machines()
+    page = driver.window.machines
+    driver.until(lambda: page.vm.rows.rowCount() == 2)
+    assert page.arrangement() == ["kind", "name", "down"]
+    assert page.bar.groups.text() == "Group: kind"
+    assert page.vm.rows.group_at(0) is not None
+    driver.window.areas._geometry.setValue("table", ["colour", "smell", "up"])
+    driver.window.areas.arrange(page)
+    assert page.arrangement() == ["", "", "up"], "what a later version kept is no harm"
+    driver.stop()
+
+
 def test_a_session_in_a_stopped_docker_container_brings_it_up(driver: Driver) -> None:
     driver.run(engine_or_skip().close())
     model = ScriptedModel(

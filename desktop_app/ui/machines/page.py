@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
@@ -215,6 +215,18 @@ class MachinesPage(Live, QWidget):
             self.pages.setCurrentWidget(self.none)
         else:
             self.pages.setCurrentWidget(self.split)
+
+    def arrangement(self) -> list[str]:
+        """How the rows stand: grouped by, sorted by, which way."""
+        column, up = self.table.order()
+        return [self.bar.groups.value(), column, "up" if up else "down"]
+
+    def arrange(self, kept: Sequence[str]) -> None:
+        """Let rows stand as ``arrangement`` said."""
+        if len(kept) == 3:
+            self.bar.groups.set_value(kept[0])
+            self.vm.rows.group(self.bar.groups.value())
+            self.table.set_order(kept[1], kept[2] == "up")
 
     def table_focus(self) -> None:
         self.table.setFocus(Qt.FocusReason.TabFocusReason)

@@ -226,6 +226,19 @@ class Table(Live, QTableView):
         self._stretch()
         self._seen_soon.start()
 
+    def order(self) -> tuple[str, bool]:
+        """The column that rows are sorted by, empty for the person's own order, and whether the
+        smallest come first."""
+        head = self.horizontalHeader()
+        place = head.sortIndicatorSection()
+        column = COLUMNS[place].id if 0 <= place < len(COLUMNS) else ""
+        return column, head.sortIndicatorOrder() == Qt.SortOrder.AscendingOrder
+
+    def set_order(self, column: str, up: bool) -> None:
+        """Sort; a column that is not there is the person's own order."""
+        way = Qt.SortOrder.AscendingOrder if up else Qt.SortOrder.DescendingOrder
+        self.horizontalHeader().setSortIndicator(BY_ID.get(column, -1), way)
+
     # -- what is seen ----------------------------------------------------------------------------
 
     def seen_ids(self) -> list[str]:
