@@ -48,7 +48,7 @@ class Compacting(Driving):
         self._check_writable()
         choices = choices or Choices()
         if focus:
-            choices = Choices(choices.keep, choices.drop, choices.edits, focus)
+            choices = replace(choices, focus=focus)
         return await self.room.proposals.propose("manual", choices=choices)
 
     async def accept_compaction(

@@ -160,20 +160,21 @@ class Compactor:
         state = state.model_copy(update={"context": list(state.context)})
         account = self._accounting.fork()
         planner = Planner(account, self._envelope, self._where, asked.choices, before)
-        room = self._allowance() if self._model is not None else 0
+        model = self._model if asked.choices.notes else None
+        room = self._allowance() if model is not None else 0
         mask = self._mask_first and trigger not in WAITING
         draft = await asyncio.to_thread(planner.draft, state, room, mask, trigger)
         notes, rejected = None, list[tuple[str, str]]()
-        if draft.tier == 2 and self._model is not None and draft.covered:
+        if draft.tier == 2 and model is not None and draft.covered:
             try:
-                notes = await self._notes(self._model, planner, draft, asked.choices.focus)
+                notes = await self._notes(model, planner, draft, asked.choices.focus)
             except ContextError as error:
                 if trigger in WAITING:
                     raise
                 rejected.append(("summary", error.code))
         filled: list[int] = []
-        if notes is not None and self._model is not None:
-            notes, filled = await self._fill(self._model, notes, planner, draft, asked, owed)
+        if notes is not None and model is not None:
+            notes, filled = await self._fill(model, notes, planner, draft, asked, owed)
         proposal = await asyncio.to_thread(self._finish, planner, draft, notes, rejected, asked)
         proposal.record.filled = filled
         return proposal

@@ -206,12 +206,14 @@ class Choices:
     """What a person said about a proposed compaction. ``keep``: message or block ids that stay
     live whatever their age; ``drop``: ids of messages, blocks or ledger items that are left out of
     the prompt altogether (still journalled and offloaded); ``edits``: ledger item id to the
-    person's own text; ``focus``: what a model's notes should pay attention to."""
+    person's own text; ``focus``: what a model's notes should pay attention to; ``notes``: whether a
+    model writes any."""
 
     keep: frozenset[str] = frozenset()
     drop: frozenset[str] = frozenset()
     edits: Mapping[str, str] = field(default_factory=dict[str, str])
     focus: str = ""
+    notes: bool = True
 
     def body(self) -> dict[str, Any]:
         """For the record; empty when nothing was chosen."""

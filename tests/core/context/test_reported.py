@@ -12,6 +12,7 @@ import pytest
 from desktop_app.core.context.accounting import Accounting
 from desktop_app.core.context.build import Envelope, build, kind_of
 from desktop_app.core.context.compaction import Compactor, Proposal, decide
+from desktop_app.core.context.guards import THRASH, Guards
 from desktop_app.core.context.types import Limits, Trigger
 from desktop_app.core.errors import ContextError, ModelError
 from desktop_app.core.messages import (
@@ -81,6 +82,22 @@ async def test_1_a_fixed_part_that_fills_the_window_is_refused_before_any_call()
     assert caught.value.params["parts"]["system"] > 0.9 * told.total
     assert caught.value.params["items"][0][:2] == ("system", "system")
     assert model.requests == []
+
+
+async def test_2_what_is_read_in_again_counts_and_thrash_is_stopped() -> None:
+    """Instructions of a third of the window stand in front of every prompt: they are inside the
+    target, and a window that is refilled at once is told, not compacted for ever."""
+    heavy = Envelope(system="You are an agent.", instructions=FILLER * 60)
+    fixed = Accounting(LIMITS).breakdown(build(heavy, AgentState())).total
+    assert fixed > 0.1 * LIMITS.usable
+    proposal = await propose(long_loop(), envelope=heavy)
+    assert proposal.after.total > fixed
+    assert proposal.after.upper <= LIMITS.usable
+    guards = Guards()
+    for _ in range(THRASH):
+        guards = guards.compacted("danger", 9000, 4000, 10_000).called()
+    assert guards.paused == "thrash"
+    assert guards.share < 1, "results get less room"
 
 
 async def test_3_a_compaction_that_would_be_larger_changes_nothing() -> None:
@@ -280,3 +297,14 @@ async def test_c14_the_last_request_stays_word_for_word() -> None:
     state.context.append(Msg.user("Now do A; then B, then C — in this order!"))
     proposal = await propose(state, model=Summariser("obeys"))
     assert "Now do A; then B, then C — in this order!" in words(proposal.new_state)
+
+
+def test_16_every_message_counts_and_the_reserve_is_no_room() -> None:
+    one, ten = (
+        Accounting(LIMITS).breakdown(build(ENVELOPE, AgentState(context=[Msg.user(FILLER)] * n)))
+        for n in (1, 10)
+    )
+    assert ten.parts["user"] >= 9 * one.parts["user"]
+    assert ten.parts["user"] + ten.parts["system"] == ten.total
+    assert LIMITS.usable <= LIMITS.window - LIMITS.reserve
+    assert decide(replace(ten, upper=LIMITS.usable + 1)) == "do", "not only beyond the window"

@@ -175,6 +175,34 @@ def test_what_failed_says_why_and_can_be_tried_again(
     assert dialog.trouble.isHidden()
 
 
+def test_the_model_is_left_out_from_the_preview(qtbot: QtBot, run: Any) -> None:
+    maker = Maker(Summariser())
+    for dialog in opened(qtbot, run, maker):
+        assert dialog.proposal is not None
+        assert dialog.proposal.record.summariser is not None
+        assert dialog.plain.isVisible()
+        dialog.plain.click()
+        qtbot.waitUntil(
+            lambda d=dialog: d.go.isEnabled() and d.proposal.record.summariser is None,
+            timeout=8000,
+        )
+        assert dialog.plain.isHidden(), "there is none to leave out"
+        assert [c.notes for c in maker.asked] == [True, False]
+        assert TASK in dialog.ledger.toPlainText()
+
+
+def test_a_model_that_fails_is_left_out_from_the_preview(
+    dialog: PreviewDialog, maker: Maker, qtbot: QtBot
+) -> None:
+    maker.error = ContextError("compaction.failed", reason="model.unreachable")
+    dialog.refresh()
+    qtbot.waitUntil(lambda: not dialog.trouble.isHidden())
+    assert dialog.plain.isVisible()
+    dialog.plain.click()
+    qtbot.waitUntil(dialog.go.isEnabled, timeout=8000)
+    assert not maker.asked[-1].notes
+
+
 def test_ledger_items_are_edited_left_out_and_traced(dialog: PreviewDialog, qtbot: QtBot) -> None:
     page = dialog.ledger.toPlainText()
     assert TASK in page

@@ -88,6 +88,7 @@ class PreviewDialog(Dialog):
         self.trouble = Label("", tone="danger", wrap=True)
         self.note = Label(lambda: tr("Nothing is deleted. Undo is exact."), tone="muted")
         self.update_button = Button(lambda: tr("Update preview"), glyph="refresh-cw")
+        self.plain = Button(lambda: tr("Without the model"))
         self.go = Button(lambda: trc("verb", "Compact"), variant="primary", glyph="fold-vertical")
         self._build()
         self._wire()
@@ -130,8 +131,10 @@ class PreviewDialog(Dialog):
         self.aside(self.note)
         self.later_button = self.add_button(Button(lambda: tr("Not now")), run=self.reject)
         self.add_button(self.update_button, run=self.refresh)
+        self.add_button(self.plain, run=self.without_model)
         self.add_button(self.go, run=self.accept, default=True)
         self.update_button.hide()
+        self.plain.hide()
         self.go.setEnabled(False)
 
     def _focus_part(self) -> QVBoxLayout:
@@ -197,6 +200,12 @@ class PreviewDialog(Dialog):
         self.trouble.set_source("\n".join(p for p in parts if p))
         self.trouble.show()
         self.update_button.show()
+        self.plain.setVisible(self.choices.notes)
+
+    def without_model(self) -> None:
+        """Have one proposed by rules alone: at once, and for nothing."""
+        self.choices = replace(self.choices, notes=False)
+        self.refresh()
 
     def show_proposal(self, proposal: Proposal) -> None:
         """Show what would be done; it was made with the choices as they are now."""
@@ -208,6 +217,7 @@ class PreviewDialog(Dialog):
         current = proposal.choices == self.choices
         self.go.setEnabled(current)
         self.update_button.setVisible(not current)
+        self.plain.setVisible(proposal.record.summariser is not None)
 
     def _show_figures(self) -> None:
         if self.proposal is not None:
@@ -273,7 +283,8 @@ class PreviewDialog(Dialog):
         self.tree.rows.set_choices(choices)
         self.ledger.show_page(self._ledger_page)
         self.go.setEnabled(False)
-        asks = self.proposal is not None and self.proposal.record.summariser is not None
+        asked = self.proposal is not None and self.proposal.record.summariser is not None
+        asks = asked and choices.notes
         if asks or wait:
             self.update_button.show()
         else:
