@@ -204,6 +204,8 @@ class ContextEngine:
             )
             if (kept := self.log.now.kept) is not None:
                 adopt(kept, account.parts, account.pricer)
+            for other in [*self._accounts.values()][:-1]:
+                account.share(other)
         self._present = (info, marks, counter), account
         return account
 

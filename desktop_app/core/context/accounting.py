@@ -126,6 +126,12 @@ class Accounting:
         self._ahead: tuple[list[Piece], Sums] = ([], Sums())  # of the newest envelope
         self._start_over(None)
 
+    def share(self, other: Accounting) -> None:
+        """Go on from what ``other`` counted and read, where it weighs alike: other marks of the
+        same model make nothing to be read again."""
+        if (other.model, other._counter) == (self.model, self._counter):
+            self.pricer, self.parts, self.running = other.pricer, other.parts, other.running
+
     def fork(self) -> Accounting:
         """An account with the same limits, ratio and counted texts, and sums of its own: for
         weighing prompts that are not the session's. It has no anchor."""

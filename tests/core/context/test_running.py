@@ -154,3 +154,16 @@ def test_another_account_of_the_same_session_changes_nothing_that_is_kept() -> N
     told(account.fork(), state.model_copy(update={"context": state.context[:31]}), "danger")
     again, _ = told(account, state, "danger")
     assert first == again
+
+
+def test_other_marks_of_the_same_model_make_nothing_to_be_read_again() -> None:
+    state, account = long(60), Accounting(Limits(window=8000, max_output=1000))
+    told(account, state, "danger")
+    marked = Accounting(Limits(window=8000, max_output=1000, target=0.3))
+    marked.share(account)
+    read = account.parts.read
+    assert told(marked, state, "danger")[0] == told(Accounting(marked.limits), state, "danger")[0]
+    assert account.parts.read == read
+    other = Accounting(marked.limits, model="openai:gpt-4o")
+    other.share(account)
+    assert other.parts is not account.parts
