@@ -338,15 +338,18 @@ class _Taking:
         source = self._tar.extractfile(entry)
         assert source is not None
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-        digest, size = hashlib.sha256(), 0
-        fd = os.open(self._top / below, flags, (entry.mode or 0o644) & 0o777 | 0o600)
+        digest = hashlib.sha256() if self._digests else None
+        size, left = 0, entry.size
+        fd = os.open(os.path.join(self._top, below), flags, (entry.mode or 0o644) & 0o777 | 0o600)
         with os.fdopen(fd, "wb", buffering=0) as file:
-            while data := source.read(PIECE):
+            # No more than there is: room for a whole piece costs more than a small file.
+            while left > 0 and (data := source.read(min(PIECE, left))):
                 file.write(data)
                 size += len(data)
+                left -= len(data)
                 self._moved.bytes += len(data)
-                if self._digests:
+                if digest is not None:
                     digest.update(data)
         self._moved.files += 1
-        if self._digests:
+        if digest is not None:
             self._moved.digests[below] = (size, digest.hexdigest())

@@ -12,6 +12,7 @@ import tarfile
 from .base import Refused
 
 PIECE = 1 << 18
+SMALL = 1 << 14  # the first read of a file: making room for a whole piece costs more than a file
 BATCH = 500
 
 
@@ -100,12 +101,13 @@ def regular(top):
 def digest_of(path):
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        digest, size = hashlib.sha256(), 0
+        digest, size, most = hashlib.sha256(), 0, SMALL
         while True:
-            data = os.read(fd, PIECE)
+            data = os.read(fd, most)
             digest.update(data)
             size += len(data)
-            if len(data) < PIECE:  # of a regular file: its end
+            if len(data) < most:  # of a regular file: its end
                 return size, digest.hexdigest()
+            most = PIECE
     finally:
         os.close(fd)
