@@ -12,9 +12,10 @@ from pathlib import Path
 REQUIREMENTS = ("mcp==2.3.0", "uvicorn==0.54.0", "starlette==1.10.0")
 
 _HERE = Path(__file__).parent
-# In the order of their imports; two of them are the program's own.
+# In the order of their imports; three of them are the program's own.
 _MODULES = {
     "tasks": _HERE.parent / "tasks.py",
+    "lines": _HERE.parent / "mcp" / "lines.py",
     "sift": _HERE.parent / "mcp" / "sift.py",
     "chunks": _HERE / "inside" / "chunks.py",
     "upstream": _HERE / "inside" / "upstream.py",

@@ -25,7 +25,7 @@ from .asks import Asker
 from .calling import Call, Progress, make_call
 from .listing import RemoteTool, list_tools
 from .oauth import SECONDS, OAuth, SignIn, Storage, secret_name
-from .reasons import not_running, reason_of
+from .reasons import flood_of, not_running, reason_of
 from .ring import Ring
 from .runner import Runner
 from .shell_path import login_path
@@ -231,6 +231,8 @@ class Connection:
                 try:
                     await self._live(wire)
                     code, params, final = "mcp.ended", {"detail": self.ring.last_line()}, False
+                    if wire.flood:
+                        code, params, final = flood_of(self.spec, wire)
                 except Exception as error:  # noqa: BLE001 - whatever a server can do to us
                     code, params, final = reason_of(error, self.spec, wire)
                     code, params = await looked_at(code, params, self.spec.url, await self._way())

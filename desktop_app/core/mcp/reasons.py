@@ -17,6 +17,8 @@ Reason = tuple[str, dict[str, Any], bool]
 
 def reason_of(error: BaseException, spec: ServerSpec, wire: Wire) -> Reason:
     """(code, params, whether trying again is useless)."""
+    if wire.flood:
+        return flood_of(spec, wire)
     error = _leaf(error)
     where = {"host": urlsplit(spec.url).netloc.rpartition("@")[2], "name": spec.name}
     program = spec.command[0] if spec.command else ""
@@ -56,6 +58,10 @@ def reason_of(error: BaseException, spec: ServerSpec, wire: Wire) -> Reason:
     if type(error).__name__ in ("ConnectError", "ConnectTimeout", "NetworkError"):
         return "mcp.unreachable", {**where, "detail": _detail(error)}, False
     return "mcp.failed", {"name": spec.name, "detail": _detail(error)}, False
+
+
+def flood_of(spec: ServerSpec, wire: Wire) -> Reason:
+    return "mcp.flood", {"name": spec.name, "detail": wire.flood}, False
 
 
 def _leaf(error: BaseException) -> BaseException:

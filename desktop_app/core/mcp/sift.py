@@ -12,6 +12,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
+from .lines import flooded
+
 if TYPE_CHECKING:
     from mcp.client._transport import ReadStream
     from mcp.shared.message import SessionMessage
@@ -22,14 +24,16 @@ _BLOCK_CHARS = 20_000  # of a block that is told as text
 
 class Sifted:
     """A read stream in front of the SDK's session. ``on_bad`` is told of each item taken out
-    (name, a code), ``on_end`` once when the stream ends."""
+    (name, a code), ``on_end`` once when the stream ends, ``on_flood`` why it is ended here."""
 
     def __init__(
         self,
         inner: ReadStream[SessionMessage | Exception],
         on_bad: Callable[[str, str], None],
         on_end: Callable[[], None],
+        on_flood: Callable[[str], None],
     ) -> None:
+        self._on_flood = on_flood
         self._inner = inner
         self._on_bad = on_bad
         self._on_end = on_end
@@ -46,6 +50,8 @@ class Sifted:
         except (anyio.EndOfStream, anyio.ClosedResourceError):
             self._on_end()
             raise
+        if self._flooded(item):
+            raise anyio.EndOfStream
         self._sift(item)
         return item
 
@@ -61,6 +67,8 @@ class Sifted:
         except StopAsyncIteration:
             self._on_end()
             raise
+        if self._flooded(item):
+            raise StopAsyncIteration
         self._sift(item)
         return item
 
@@ -76,6 +84,12 @@ class Sifted:
     ) -> bool | None:
         self._on_end()
         return await self._inner.__aexit__(exc_type, exc_val, exc_tb)
+
+    def _flooded(self, item: SessionMessage | Exception) -> bool:
+        if why := flooded(item):
+            self._on_flood(why)
+            self._on_end()
+        return bool(why)
 
     def _sift(self, item: SessionMessage | Exception) -> None:
         result = getattr(getattr(item, "message", None), "result", None)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from desktop_app.core.models.network import Route
 from desktop_app.core.tasks import Tasks
 
+from .lines import ENCODING
 from .ring import Ring, drained_pipe
 from .sift import Sifted
 from .spec import ServerSpec
@@ -48,12 +49,19 @@ class Wire:
     stale: bool = False
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     status: int = 0
+    flood: str = ""  # why a server that floods its output was given up
     sign_in: str = ""  # "needed", or why signing in failed
     bad: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
     def end(self) -> None:
         self.ended = True
         self.wake.set()
+
+    def sifted(self, name: str, why: str) -> None:
+        self.bad.append((name, why))
+
+    def flooded(self, why: str) -> None:
+        self.flood = why
 
     def change(self) -> None:
         self.stale = True
@@ -99,7 +107,7 @@ async def transport(
                 read, write = await stack.enter_async_context(_sse(spec, wire, auth, route))
             case _:
                 read, write = await stack.enter_async_context(_http(spec, wire, auth, route))
-        yield Sifted(read, lambda name, why: wire.bad.append((name, why)), wire.end), write
+        yield Sifted(read, wire.sifted, wire.end, wire.flooded), write
 
 
 @asynccontextmanager
@@ -116,6 +124,7 @@ async def _stdio(
         args=list(spec.command[1:]),
         env=child_env(spec, path),
         cwd=posixpath.join(cwd, os.path.expanduser(spec.cwd or "")),
+        encoding=ENCODING,
         encoding_error_handler=spec.errors,  # pyright: ignore[reportArgumentType]
     )
     errlog = drained_pipe(wire.ring, spec.name)

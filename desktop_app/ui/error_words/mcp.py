@@ -180,6 +180,12 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         mark("Look at its output below, then restart it."),
         "retry",
     ),
+    "mcp.flood": (
+        mark("The server floods its output"),
+        mark("“{name}” was ended: {detail}"),
+        mark("Its standard output is for messages alone; a log belongs into standard error."),
+        "retry",
+    ),
     "mcp.whole_line": (
         mark("The whole line stands where the program's name belongs"),
         mark("No program is called that; “{program}” is meant, and the rest are its arguments."),

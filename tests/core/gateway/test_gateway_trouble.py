@@ -41,6 +41,18 @@ async def test_gateway_server_that_prints_garbage_is_used_all_the_same(
     await one.made.stop()
 
 
+async def test_gateway_server_that_floods_its_standard_output_is_given_up(
+    machine: GatewayMachine,
+) -> None:
+    other = Behind(machine, spec())
+    one = Behind(machine, spec("raw", "raw.py", "loud"))
+    await other.ok()
+    await until(lambda: any("16 MB" in str(seen.params) for seen in one.seen), 60)
+    assert (await other.call("add", a=1, b=1)).text == "2", "others go on"
+    await one.made.stop()
+    await other.made.stop()
+
+
 async def test_gateway_server_that_dies_in_a_call_costs_the_call_and_comes_back(
     machine: GatewayMachine, tmp_path: Path
 ) -> None:

@@ -195,6 +195,22 @@ async def test_a_flood_on_standard_error_keeps_memory_flat(mcp: Bench) -> None:
     assert (await call(c, "echo")).state == "success"
 
 
+@pytest.mark.parametrize(
+    ("mode", "says"), [("loud", "that are no messages"), ("endless_line", "a line of more than")]
+)
+async def test_a_flood_on_standard_output_is_given_up_and_costs_no_memory(
+    mcp: Bench, mode: str, says: str
+) -> None:
+    other = await mcp.ok("plain.py")
+    before = psutil.Process().memory_info().rss
+    c = mcp.connect("raw.py", mode)
+    await until(lambda: c.status.state == "failed", 120)
+    assert c.status.code == "mcp.flood"
+    assert says in c.status.params["detail"]
+    assert psutil.Process().memory_info().rss - before < 300 << 20
+    assert (await call(other, "add", a=1, b=1)).text == "2", "others are not kept from working"
+
+
 async def test_one_that_will_not_go_is_killed_with_its_children(mcp: Bench, tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     c = await mcp.ok("raw.py", "stays", str(notes))

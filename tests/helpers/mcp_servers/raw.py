@@ -128,6 +128,12 @@ def flood() -> None:
         time.sleep(0.005)
 
 
+def pour(piece: bytes) -> None:
+    """Onto standard output, whole each time: what a pipe takes at once."""
+    while True:
+        os.write(1, piece)
+
+
 def answer(message: dict[str, Any]) -> None:
     global listings
     method, params = message["method"], message.get("params") or {}
@@ -174,6 +180,10 @@ def main() -> None:
         sys.stdout.flush()
     if MODE == "flood":
         threading.Thread(target=flood, daemon=True).start()
+    if MODE == "loud":
+        threading.Thread(target=pour, args=(b"x" * 4000 + b"\n",), daemon=True).start()
+    if MODE == "endless_line":
+        pour(b"x" * 4000)
     if MODE == "stays":  # ignores the end of its input, and has a child that does too
         import signal
 

@@ -18,7 +18,8 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ListRootsResult, Root
 from pydantic import FileUrl
 
-# both packed beside this one
+# all packed beside this one
+from .lines import ENCODING  # pyright: ignore[reportMissingImports]
 from .sift import Sifted  # pyright: ignore[reportMissingImports]
 from .tasks import Tasks  # pyright: ignore[reportMissingImports]
 
@@ -72,6 +73,7 @@ class Upstream:
         self.again = asyncio.Event()
         self.wake = asyncio.Event()
         self.ended = self.stale = False
+        self.flood = ""
         self.tasks = Tasks(lambda name, error: None)  # it catches all that can be told
         self.task = self.tasks.start(self.supervise(), name=self.name)
 
@@ -97,6 +99,9 @@ class Upstream:
         if self.state == "ok":
             self.end()
 
+    def flooded(self, why):
+        self.flood = why
+
     def end(self):
         self.ended = True
         self.wake.set()
@@ -116,6 +121,7 @@ class Upstream:
                 except Exception as error:  # noqa: BLE001 - whatever a server can do to us
                     why = reason(error)
                 self.client = None
+                why = self.flood or why
                 last = self.errors.text().strip().rpartition("\n")[2][:300]
                 why = f"{why}: {last}" if last else why
                 if time.monotonic() - began > STEADY:
@@ -138,6 +144,7 @@ class Upstream:
 
     async def live(self):
         self.ended = self.stale = False
+        self.flood = ""
         self.wake = asyncio.Event()
         client = Client(
             self.transport(),
@@ -168,7 +175,8 @@ class Upstream:
             else:
                 read, write = await self.http(config, stack)
             bad = self.bad = []
-            yield Sifted(read, lambda name, why: bad.append((name, why)), self.end), write
+            told = lambda name, why: bad.append((name, why))  # noqa: E731
+            yield Sifted(read, told, self.end, self.flooded), write
 
     async def stdio(self, config, stack):
         parameters = StdioServerParameters(
@@ -176,6 +184,7 @@ class Upstream:
             args=[str(word) for word in config.get("args") or []],
             env={**os.environ, **{k: str(v) for k, v in (config.get("env") or {}).items()}},
             cwd=os.path.join(self.workdir, os.path.expanduser(config.get("cwd") or "")),
+            encoding=ENCODING,
             encoding_error_handler=config.get("encoding_error_handler") or "strict",
         )
         with self.errors.pipe() as pipe:  # the child has its own: the pipe ends with it
