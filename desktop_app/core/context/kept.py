@@ -30,7 +30,7 @@ from .tokens import CountCache
 from .types import Evidence, LedgerItem
 
 logger = logging.getLogger(__name__)
-VERSION = f"{desktop_app.__version__}-2"  # of what is read and how: raise the last figure with it
+VERSION = f"{desktop_app.__version__}-3"  # of what is read and how: raise the last figure with it
 Row = list[Any]
 
 

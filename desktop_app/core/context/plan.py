@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from desktop_app.core.errors import ContextError
 from desktop_app.core.messages import Msg
@@ -39,6 +40,7 @@ from .weighing import foreseen, weighed
 
 KEEP = 0.25  # of W: the newest steps stay in this, counting the conversation alone
 KEEP_LEAST = 0.08  # of W: before they get less, what gives way in the ledger does
+LAST = 0.03  # of W: a newest step of no more than this stays, even a little over the target
 KEEP_BY_HAND = 0.3  # of the conversation, when a person asks for less than the marks would
 ROUNDS = 24
 LOOSE = 0.05  # of the target: when more than this is left, more of the newest steps may stay
@@ -47,6 +49,18 @@ FREES_LEAST = 2000  # tokens; on small windows a fifth of W
 PATIENT: frozenset[Trigger] = frozenset({"danger", "resume", "model_switch"})
 FOUND, FOUND_LEAST = 0.35, 0.02  # of W: decisions and facts, where there is room for them
 SEEN = 0.12  # of W: lines of results, out of what is left to the target
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """Raw tokens that are spoken for before anything is chosen: of the envelope, of the whole
+    prompt at most, of the newest steps at most, of a model's notes, of the newest step at least."""
+
+    fixed: float
+    target: float
+    keep: float
+    notes: float
+    newest: float
 
 
 class Planner:
@@ -105,7 +119,8 @@ class Planner:
         if trigger == "manual":
             keep = min(keep, KEEP_BY_HAND * talk)
         begun = Draft(state, before, weight, self._ledger(state), tier=2)
-        draft, total = self._tier2(begun, fixed, target, keep, chosen, self._raw(notes))
+        spoken = Spoken(fixed, target, keep, self._raw(notes), self._newest(found))
+        draft, total = self._fitted(begun, spoken, chosen)
         self._worth(draft, total, trigger)
         offload(draft)
         return draft
@@ -135,20 +150,32 @@ class Planner:
     def _head(self, state: AgentState) -> float:
         return self.account.pricer.texts.count_lines(summary_text(state))
 
-    def _tier2(
-        self,
-        begun: Draft,
-        fixed: float,
-        target: float,
-        keep: float,
-        chosen: Chosen,
-        notes: float,
-    ) -> tuple[Draft, float]:
+    def _newest(self, found: Sequence[Atom]) -> float:
+        """Raw tokens that must stay for the newest step to stay in sight, with what it answers, if
+        that is little: what a call did, or that nobody knows, is not told by a ledger's line."""
+        if not found or found[-1].person:
+            return 0.0
+        newest, last = found[-1].raw, newest_said(found)
+        asked = found[last].raw if last is not None else 0.0
+        room = newest + asked if asked <= newest else newest
+        return room if room <= self._share(LAST) else 0.0
+
+    def _fitted(self, begun: Draft, spoken: Spoken, chosen: Chosen) -> tuple[Draft, float]:
+        """With the newest step, where nothing else forbids it."""
+        if spoken.newest:
+            with contextlib.suppress(ContextError):
+                draft, total = self._tier2(begun, spoken, chosen)
+                if self.account.upper(total) <= self.account.limits.usable:
+                    return draft, total
+        return self._tier2(begun, replace(spoken, newest=0.0), chosen)
+
+    def _tier2(self, begun: Draft, spoken: Spoken, chosen: Chosen) -> tuple[Draft, float]:
         """The newest steps are kept down to a floor, then the ledger gives way level by level, then
         the newest steps too. What is smallest is returned, with its raw tokens, when nothing
         reaches the target."""
         here, running = self._standing, self.account.running
         found, part = here.atoms, compaction_part(begun.state)
+        target, keep, notes = spoken.target, spoken.keep, spoken.notes
         read = running.read(here.context, part, self._share(KEPT))
         self._past = Past(here, begun.ledger, read)
         way = Way(
@@ -160,15 +187,17 @@ class Planner:
         )
         texts = self.account.pricer.texts
         foresight = Foresight.of(here, begun.ledger, texts)
-        free, room = target - fixed - notes, self.room(0, way.most)
+        free, room = target - spoken.fixed - notes, self.room(0, way.most)
         way.keep = foresight.keep(keep, way.least, free, room)
         best: tuple[float, Draft] | None = None  # what fits, else the smallest
         fits = False
         for _ in range(ROUNDS):
-            draft, kept, ledger = self._tried(begun, way, found, chosen)
-            total = fixed + ledger + kept
+            stays = max(way.keep, spoken.newest)
+            draft, kept, ledger = self._tried(begun, way, stays, chosen)
+            total = spoken.fixed + ledger + kept
             draft.spare = max(0.0, target - total - TITLES)
             over = total - target + (notes if way.keep > way.least else 0.0)
+            over -= max(0.0, spoken.newest - max(0.0, way.keep))
             if over <= 0:
                 best = (total, draft)
                 if fits or way.level or -over < LOOSE * target:
@@ -188,11 +217,13 @@ class Planner:
         return self._settled(best, begun, found, chosen)
 
     def _tried(
-        self, begun: Draft, way: Way, found: list[Atom], chosen: Chosen
+        self, begun: Draft, way: Way, stays: float, chosen: Chosen
     ) -> tuple[Draft, float, float]:
-        """A draft with this room, and the raw tokens of what stays live and of its ledger."""
-        atoms_now, masks = self._squeezed(begun.state, found, max(way.keep, self._raw(400)))
-        cut = cut_for(atoms_now, max(0.0, way.keep), self._standing.opened)
+        """A draft with this room, ``stays`` of it for the newest steps, and the raw tokens of what
+        stays live and of its ledger."""
+        found = self._standing.atoms
+        atoms_now, masks = self._squeezed(begun.state, found, max(stays, self._raw(400)))
+        cut = cut_for(atoms_now, max(0.0, stays), self._standing.opened)
         draft = replace(begun, ledger=begun.ledger.fork(), masks=masks, level=way.level)
         self._placed(draft, atoms_now, cut, self.room(way.level, way.most), chosen)
         return draft, self._kept(draft), self._rendered(draft.ledger)

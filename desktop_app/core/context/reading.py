@@ -29,6 +29,7 @@ from .said import Said
 from .todos import Change, boxes_of, change_of, is_list
 from .types import Evidence, ItemKind, LedgerItem, Modality
 
+UNKNOWN = "tool.outcome_unknown"  # what recovery notes at a call without an end
 _ABOUT = ("file_path", "path", "command", "pattern", "url", "query", "skill", "target")
 
 
@@ -161,7 +162,7 @@ def _called(call: ToolCallBlock, result: ToolResultBlock) -> Called:
     about = next((str(arguments[k]) for k in _ABOUT if isinstance(arguments.get(k), str)), "")
     what, answer = redact(f"{call.name} {about[:120]}".strip()), result.text()
     if result.state != "success":
-        why = _why(answer) if result.state == "error" else ""
+        why = _why(answer, result) if result.state == "error" else ""
         return Called(call, result, what, why, None, (), "", None)
     skill = str(arguments.get("skill", "")) if call.name == "Skill" else ""
     change = change_of(call.name, arguments, answer[:400])
@@ -170,8 +171,12 @@ def _called(call: ToolCallBlock, result: ToolResultBlock) -> Called:
     return Called(call, result, what, "", change, files, skill, told)
 
 
-def _why(text: str) -> str:
-    """The first line of an error that tells something and poses as nothing."""
+def _why(text: str, result: ToolResultBlock) -> str:
+    """The first line of an error that tells something and poses as nothing. Of a call that a kill
+    cut short the program's own words say it, which are no text of a tool."""
+    ours = result.metadata.get("slipway")
+    if isinstance(ours, dict) and cast("dict[str, Any]", ours).get("code") == UNKNOWN:
+        return "its outcome is unknown; look before it is done again"
     for line in text.splitlines()[:40]:
         line = line.strip()
         if len(line) > 3 and is_data(line):
