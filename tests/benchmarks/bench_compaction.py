@@ -43,7 +43,7 @@ from pathlib import Path
 from typing import Any
 
 from desktop_app.core.agent import snapshot
-from desktop_app.core.agent.fold import Folded
+from desktop_app.core.agent.folded import Folded
 from desktop_app.core.context import entities, findings, rules
 from desktop_app.core.context.accounting import Accounting
 from desktop_app.core.context.applying import record_body

@@ -10,7 +10,7 @@ from desktop_app.core.sessions.base import NewRecord, OpUpdate
 from desktop_app.core.state import PermissionContext
 
 from .base import Attachment, Decision
-from .fold import Folded
+from .folded import Folded
 from .permissions import Permissions
 from .toolbox import approval_from, arguments_text
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from desktop_app.core.context.applying import apply, failed_record, record_from, undo, with_part
 from desktop_app.core.context.build import compaction_part
@@ -12,9 +12,7 @@ from desktop_app.core.context.pins import pin_left
 from desktop_app.core.messages import ToolResultBlock
 
 from .finding import find
-
-if TYPE_CHECKING:
-    from .fold import Folded
+from .folded import Folded
 
 
 def add_cost(now: Folded, cost: Any) -> None:

@@ -13,7 +13,8 @@ from desktop_app.core.sessions.base import Journal, NewRecord, OpUpdate, Record
 from desktop_app.core.tasks import Tasks
 
 from . import snapshot
-from .fold import Folded, Folder
+from .fold import Folder
+from .folded import Folded
 
 logger = logging.getLogger(__name__)
 SNAPSHOT_PAGE = 2000

@@ -17,7 +17,7 @@ from desktop_app.core.context.kept import Kept
 from desktop_app.core.state import AgentState
 from desktop_app.core.tools.background import Command, Ending
 
-from .fold import Folded, Waiting
+from .folded import Folded, Waiting
 
 logger = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from desktop_app.core.errors import SlipwayError
 from desktop_app.core.models.base import ModelRequest
 from desktop_app.core.sessions.base import NewRecord
 
-from .fold import Folded
+from .folded import Folded
 
 logger = logging.getLogger(__name__)
 MAX_CHARS = 60
