@@ -11,6 +11,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from desktop_app.core.agent.conversation import SessionConversation
+from desktop_app.core.agent.foreign import workspace_of
 from desktop_app.core.agent.groups import off_tools
 from desktop_app.core.catalog import CatalogEvent, ModelsChanged, RescueTold, WorkspacesChanged
 from desktop_app.core.context.tokens import ClassCounter
@@ -172,7 +173,7 @@ class Desk(QObject):
             backend=None if missing else workspace.get_backend(),
             local=info.backend == "local",
             missing=_why_not(info),
-            agent=self.service.agents.get(key.agent_id).name,
+            agent="" if workspace_of(key) else self.service.agents.get(key.agent_id).name,
             models=self.service.models.list,
             count=self.count,
             tools=tools,

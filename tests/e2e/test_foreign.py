@@ -57,8 +57,14 @@ def test_its_session_is_read_and_goes_on_in_a_new_one(driver: Driver, foreign: P
     assert (call.name, call.status) == ("Bash", "success")
     assert "a.txt" in call.output
     assert "another program" in driver.why_disabled().lower()
-    for tab in ("context", "files", "tools", "compactions"):
+    for tab in ("files", "tools", "compactions", "context"):
         window.areas.open(tab)
+    shown = window.inspector.context
+    assert "Another program wrote this session" in shown._empty.text.text()
+    assert shown._empty.isVisibleTo(window)
+    assert not window.chat_status.gauge.isVisibleTo(window), "there is no window to fill"
+    assert not window.chat.header.agent.isVisibleTo(window), "an id is no name"
+    assert driver.vm.voice.agent == "Assistant"
     rows = [i.id for i in driver.vm.items()]
 
     composer = window.chat.composer

@@ -121,14 +121,17 @@ class ChatHistory(ChatState):
         try:
             self.compactions = await self.conversation.compactions()
             self.compaction_log = await self.conversation.compaction_log()
-            self.breakdown = await self.conversation.breakdown()
+            found = await self.conversation.breakdown()
         except SlipwayError as error:
             self.failed.emit(error.code, error.params)
             return
         if not self.points:
             for record in self.compactions:
                 self.points += [record.before, record.after]
-        self._point(self.breakdown.total)
+        # What another program wrote left that one's window: there is none to show.
+        self.breakdown = found if found.limits.window else None
+        if self.breakdown is not None:
+            self._point(found.total)
         self.compactionsChanged.emit()
         self.contextChanged.emit()
 

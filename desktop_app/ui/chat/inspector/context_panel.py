@@ -71,7 +71,7 @@ class ContextPanel(Live, QWidget):
         self._empty = EmptyState(
             "gauge",
             lambda: tr("Nothing measured yet"),
-            lambda: tr("After the first message this shows who uses the context window."),
+            self._why_nothing,
         )
         holder = QWidget()
         column = QVBoxLayout(holder)
@@ -138,7 +138,15 @@ class ContextPanel(Live, QWidget):
         self._changed()
         self._show_lists()
 
+    def _why_nothing(self) -> str:
+        talk = self._vm.conversation if self._vm is not None else None
+        reason = talk.why_readonly if talk is not None else None
+        if reason is not None and reason[0] == "session.foreign":
+            return tr("Another program wrote this session: what is here has left its window.")
+        return tr("After the first message this shows who uses the context window.")
+
     def _changed(self) -> None:
+        self._empty.text.retranslate()
         self._breakdown = self._vm.breakdown if self._vm is not None else None
         self._scroll.setVisible(self._breakdown is not None)
         self._empty.setVisible(self._breakdown is None)
