@@ -97,11 +97,11 @@ class E2BForm(QWidget):
             self.over,
             lambda: tr("Paused: the disk stays as it is. Ended: all files in it are gone."),
         )
-        self.rescue = SegmentedControl(lambda: tr("Copy before the end"))
+        self.rescue = SegmentedControl(lambda: tr("Rescue copy"))
         whether: list[tuple[str, Text]] = [("on", lambda: tr("On")), ("off", lambda: tr("Off"))]
         self.rescue.set_choices(whether, "on" if spec.rescue else "off")
         self._row(
-            lambda: tr("Copy before the end"),
+            lambda: tr("Rescue copy"),
             self.rescue,
             lambda: tr(
                 "Sessions, data and skills are copied onto this computer before it ends for good."
