@@ -18,7 +18,6 @@ from desktop_app.ui.chat.inspector import Inspector
 from desktop_app.ui.chat.page import ChatPage
 from desktop_app.ui.chat.sources import ChatSources
 from desktop_app.ui.chat.status import ChatStatus
-from desktop_app.ui.chat.view_model import ChatViewModel
 from desktop_app.ui.commands import Commands
 from desktop_app.ui.errors import describe_error
 from desktop_app.ui.i18n import tr
@@ -39,6 +38,7 @@ from .frame import FieldButton, Rail, StatusBar, TopBar
 from .window_areas import INSPECTOR, PANE, PANE_LEAST, SideAreas
 from .window_commands import EVERYTHING_KEY, PALETTE_KEY, register
 from .window_dialogs import WindowDialogs
+from .window_session import ShownSession
 
 
 class MainWindow(Live, QWidget):
@@ -57,7 +57,6 @@ class MainWindow(Live, QWidget):
         self._geometry = geometry
         self._done = False
         self.areas = SideAreas(self, geometry)
-        self._seek: tuple[SessionKey, str, int] | None = None  # a place in the session to come
         self.setObjectName("mainWindow")
         self.setAcceptDrops(True)
         self.workspaces = WorkspacesViewModel(service, self)
@@ -75,6 +74,7 @@ class MainWindow(Live, QWidget):
         self.machines: MachinesPage | None = None  # made when it is first wanted
         self.palette_box = Palette(self, self.commands)
         self.dialogs = WindowDialogs(self)
+        self.shown = ShownSession(self)
         self._remember = QTimer(self, singleShot=True, interval=2_000)
         self._remember.timeout.connect(self.save_recent)
         self._build()
@@ -135,17 +135,17 @@ class MainWindow(Live, QWidget):
         self.pane.toast.connect(self._toast_with)
         self.workspaces.failed.connect(self.show_error)
         self.workspaces.loaded.connect(self._loaded)
-        self.workspaces.sessionForgotten.connect(self._session_forgotten)
-        self.workspaces.workspaceForgotten.connect(self._workspace_forgotten)
-        self.desk.shown.connect(self._show)
-        self.desk.sourcesChanged.connect(self._sources_changed)
-        self.desk.dropped.connect(self._dropped)
+        self.workspaces.sessionForgotten.connect(self.shown.forgotten)
+        self.workspaces.workspaceForgotten.connect(self.shown.workspace_forgotten)
+        self.desk.shown.connect(self.shown.show)
+        self.desk.sourcesChanged.connect(self.shown.sources_changed)
+        self.desk.dropped.connect(self.shown.dropped)
         self.desk.modelsChanged.connect(self.models_changed)
         self.desk.failed.connect(self.show_error)
         self.desk.rescueTold.connect(self.dialogs.rescue_told)
         self.chat.notified.connect(self._notified)
-        self.chat.titleChanged.connect(lambda _title: self._title())
-        self.chat.actionRequested.connect(self._way_out)
+        self.chat.titleChanged.connect(lambda _title: self.title_it())
+        self.chat.actionRequested.connect(self.shown.way_out)
         self.chat.trustWanted.connect(self.dialogs.trust_in_session)
         self.chat.inspectorRequested.connect(self.areas.open)
         self.chat.sessionRequested.connect(self.open_session)
@@ -176,14 +176,6 @@ class MainWindow(Live, QWidget):
         self._geometry.setValue("session", [key.user_id, key.agent_id, key.session_id])
         self.desk.open(key)
 
-    def find_in(self, key: SessionKey, text: str, seq: int) -> None:
-        """Open a session at the place where ``text`` was found."""
-        if self.desk.current == key and self.chat.vm is not None:
-            self.chat.find_at(text, seq)
-            return
-        self._seek = (key, text, seq)
-        self.open_session(key)
-
     def rename_at_hand(self) -> None:
         """The row of the list when that has the keyboard, else the session that is shown."""
         item = self.pane.tree.current() if self.pane.tree.hasFocus() else None
@@ -192,14 +184,6 @@ class MainWindow(Live, QWidget):
         else:
             self.chat.header.begin_rename()
 
-    def trash_current(self) -> None:
-        """The session that is shown goes to the trash."""
-        for ws in self.workspaces.workspaces:
-            for session in ws.sessions:
-                if session.key == self.desk.current:
-                    self.pane.remove(session)
-                    return
-
     def last_session(self) -> SessionKey | None:
         """The session that was open when the window was last used."""
         parts = self._geometry.value("session")
@@ -207,75 +191,14 @@ class MainWindow(Live, QWidget):
             return SessionKey(*(str(p) for p in parts))
         return None
 
-    def _show(self, vm: ChatViewModel, sources: ChatSources) -> None:
-        self.chat.bind(vm, sources)
-        self.inspector.bind(vm, sources)
-        self.chat_status.bind(vm, sources)
-        self._turn_to(self.chat)
-        self.pane.mark_open(self.desk.current)
-        self.chat.composer.setFocus()
-        self._title()
-        seek, self._seek = self._seek, None
-        if seek is not None and seek[0] == self.desk.current:
-            self.chat.find_at(*seek[1:])
-
-    def _session_forgotten(self, key: SessionKey) -> None:
-        """It went to the trash: its neighbour in the list takes its place."""
-        beside = self._beside(key) if self.desk.current == key else None
-        self.desk.forget(key)
-        if beside is not None:
-            self.open_session(beside)
-
-    def _beside(self, key: SessionKey) -> SessionKey | None:
-        for ws in self.workspaces.workspaces:
-            keys = [s.key for s in ws.sessions if not s.foreign]
-            if key in keys:
-                at = keys.index(key)
-                rest = [*keys[at + 1 :], *reversed(keys[:at])]
-                return rest[0] if rest else None
-        return None
-
-    def _sources_changed(self, vm: ChatViewModel, sources: ChatSources) -> None:
-        if self.chat.vm is vm:
-            self.chat.bind(vm, sources)
-            self.inspector.bind(vm, sources)
-            self.chat_status.bind(vm, sources)
-
-    def _dropped(self, vm: ChatViewModel) -> None:
-        shown = self.chat.vm is vm
-        key = vm.conversation.key if vm.conversation is not None else None
-        self.chat.drop(vm)
-        if not shown:
-            return
-        self.inspector.bind(None, ChatSources())
-        self.chat_status.bind(None, ChatSources())
-        if self.desk.current in (None, key):
-            self.show_welcome()
-
-    def _way_out(self, action: str) -> None:
-        """What the composer offers where nothing can be sent, and a card where something failed."""
-        if action == "choose_model":
-            self.chat.composer.model.open()
-        elif action == "manage_models":
-            self.modelsWanted.emit()
-        elif (key := self.desk.current) is not None:
-            if action == "continue_here":
-                self.workspaces.continue_session(key)
-            elif action == "take_over":
-                self.desk.take_over(key)
-            elif action == "open_anyway":
-                self.workspaces.open_anyway(key)
-
     def show_welcome(self) -> None:
         """No session: the page with the first steps."""
-        self.chat.bind(None, ChatSources())
-        self.inspector.bind(None, ChatSources())
-        self.chat_status.bind(None, ChatSources())
+        self.shown.bind(None, ChatSources())
         # The first steps have a side of their own; a list of nothing beside it says nothing.
-        self._turn_to(self.welcome)
+        self.turn_to(self.welcome)
         self.welcome.side.setVisible(not self.workspaces.workspaces)
         self.pane.mark_open(None)
-        self._title()
+        self.title_it()
 
     def changeEvent(self, event: QEvent) -> None:
         if event.type() == QEvent.Type.ActivationChange:
@@ -288,17 +211,6 @@ class MainWindow(Live, QWidget):
         if self.pages.currentWidget() is self.welcome:
             self.show_welcome()
         self.commands.refresh()
-
-    def _workspace_forgotten(self, workspace_id: str) -> None:
-        if self.chat.vm is not None and self.desk.current is not None:
-            keys = {
-                s.key
-                for w in self.workspaces.workspaces
-                if w.info.id == workspace_id
-                for s in w.sessions
-            }
-            if self.desk.current in keys:
-                self.desk.forget(self.desk.current)
 
     def _open_folder(self, folder: str = "") -> None:
         if folder:
@@ -321,6 +233,13 @@ class MainWindow(Live, QWidget):
     def running(self) -> bool:
         """Whether the session shown has a run under way or waiting."""
         return self.chat.vm is not None and self.chat.vm.activity != "idle"
+
+    def shows_session(self) -> bool:
+        return self.chat.vm is not None
+
+    def rests(self) -> bool:
+        """Whether a session is shown in which nothing runs or waits."""
+        return self.shows_session() and not self.running()
 
     def with_vm(self, what: str) -> None:
         """Call a method of the shown session's view model, if there is one."""
@@ -355,7 +274,7 @@ class MainWindow(Live, QWidget):
         """The table of all workspaces; with an id, that one's detail."""
         if self.machines is None:
             self.machines = self.dialogs.make_machines()
-        self._turn_to(self.machines)
+        self.turn_to(self.machines)
         if workspace_id:
             self.machines.show_workspace(workspace_id)
         self.machines.table_focus()
@@ -363,18 +282,18 @@ class MainWindow(Live, QWidget):
     def show_chat(self) -> None:
         """Back to the session that was open, or to the first steps."""
         if self.chat.vm is not None:
-            self._turn_to(self.chat)
+            self.turn_to(self.chat)
         else:
             self.show_welcome()
 
-    def _turn_to(self, page: QWidget) -> None:
+    def turn_to(self, page: QWidget) -> None:
         self.pages.setCurrentWidget(page)
         if self.machines is not None:
             self.machines.status.setVisible(page is self.machines)
         self.chat_status.setVisible(page is not self.machines)
         self._mark_rail()
         self.areas.fit()
-        self._title()
+        self.title_it()
         self.commands.refresh()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -401,9 +320,9 @@ class MainWindow(Live, QWidget):
         self.chat_status.retranslate()
 
     def retranslate(self) -> None:
-        self._title()
+        self.title_it()
 
-    def _title(self) -> None:
+    def title_it(self) -> None:
         vm = self.chat.vm
         name = vm.title if vm is not None else ""
         if self.machines is not None and self.pages.currentWidget() is self.machines:

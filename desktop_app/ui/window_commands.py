@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from desktop_app.ui.commands import SEPARATOR, Command
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.palette.model import Entry
+from desktop_app.ui.widgets.base import Text
 
 if TYPE_CHECKING:
     from .window import MainWindow
@@ -89,80 +91,63 @@ def _workspace(w: MainWindow) -> list[Command]:
     ]
 
 
+Row = tuple[str, Text, Callable[[], object], str | None, str, Callable[[], bool]]
+
+
 def _session(w: MainWindow) -> list[Command]:
-    group = lambda: tr("Session")  # noqa: E731
-    shown = lambda: w.chat.vm is not None  # noqa: E731
-    still = lambda: shown() and not w.running()  # noqa: E731
+    rows = [*_of_session(w), *_of_context(w), *_of_run(w)]
+    return [
+        Command(f"session.{name}", title, run, key, icon, lambda: tr("Session"), when)
+        for name, title, run, key, icon, when in rows
+    ]
+
+
+def _of_session(w: MainWindow) -> list[Row]:
+    """A session as a whole, and what was said in it."""
     here = lambda: w.pane.workspace_at_hand() is not None  # noqa: E731
     own = lambda: w.chat.vm is not None and w.chat.vm.writable  # noqa: E731
-    rows = [
+    some = lambda: w.chat.vm is not None and bool(w.chat.vm.commands)  # noqa: E731
+    shown, rules = w.shows_session, lambda: tr("Permissions and rules…")
+    work, with_agent = w.chat.work, w.dialogs.choose_agent
+    return [
         ("new", lambda: tr("New session"), w.new_session, "Ctrl+N", "message-square-plus", here),
-        (
-            "new_with",
-            lambda: tr("New session with…"),
-            w.dialogs.choose_agent,
-            None,
-            "bot",
-            here,
-        ),
+        ("new_with", lambda: tr("New session with…"), with_agent, None, "bot", here),
         ("rename", lambda: tr("Rename session"), w.rename_at_hand, "F2", "pencil", own),
-        ("trash", lambda: tr("Move session to trash"), w.trash_current, None, "trash-2", own),
+        ("trash", lambda: tr("Move session to trash"), w.shown.trash, None, "trash-2", own),
         ("find", lambda: tr("Find in this session"), w.chat.open_find, "Ctrl+F", "search", shown),
-        ("export", lambda: tr("Export as Markdown…"), w.chat.work.export, None, "download", shown),
-        (
-            "permissions",
-            lambda: tr("Permissions and rules…"),
-            w.chat.permissions.open,
-            None,
-            "list-checks",
-            shown,
-        ),
+        ("export", lambda: tr("Export as Markdown…"), work.export, None, "download", shown),
+        ("permissions", rules, w.chat.permissions.open, None, "list-checks", shown),
         (
             "commands",
             lambda: tr("Background commands"),
             w.chat.commands.recall,
             None,
             "terminal",
-            lambda: w.chat.vm is not None and bool(w.chat.vm.commands),
+            some,
         ),
-        (
-            "preview_compaction",
-            lambda: tr("Preview a compaction…"),
-            w.chat.compaction.preview,
-            "Ctrl+Shift+K",
-            "fold-vertical",
-            shown,
-        ),
-        (
-            "offloads",
-            lambda: tr("Offloads of this session…"),
-            w.chat.work.offloads.open,
-            None,
-            "archive",
-            shown,
-        ),
-        (
-            "compaction_modes",
-            lambda: tr("What compaction does by itself…"),
-            w.dialogs.compaction_modes,
-            None,
-            "sliders-horizontal",
-            shown,
-        ),
-        ("compact", lambda: tr("Compact now"), w.chat.compact, None, "fold-vertical", still),
-        (
-            "stop",
-            lambda: tr("Stop the agent"),
-            lambda: w.with_vm("stop"),
-            "Ctrl+.",
-            "square",
-            w.running,
-        ),
-        ("retry", lambda: tr("Go on"), lambda: w.with_vm("retry"), None, "rotate-cw", still),
     ]
+
+
+def _of_context(w: MainWindow) -> list[Row]:
+    """What fills its window, and what left that."""
+    shown, still = w.shows_session, w.rests
+    modes, by_itself = w.dialogs.compaction_modes, lambda: tr("What compaction does by itself…")
+    look, preview = w.chat.compaction.preview, lambda: tr("Preview a compaction…")
+    left, offloads = w.chat.work.offloads.open, lambda: tr("Offloads of this session…")
     return [
-        Command(f"session.{name}", title, run, key, icon, group, when)
-        for name, title, run, key, icon, when in rows
+        ("preview_compaction", preview, look, "Ctrl+Shift+K", "fold-vertical", shown),
+        ("offloads", offloads, left, None, "archive", shown),
+        ("compaction_modes", by_itself, modes, None, "sliders-horizontal", shown),
+        ("compact", lambda: tr("Compact now"), w.chat.compact, None, "fold-vertical", still),
+    ]
+
+
+def _of_run(w: MainWindow) -> list[Row]:
+    """The turn under way, or the one that could go on."""
+    stop, retry = lambda: w.with_vm("stop"), lambda: w.with_vm("retry")
+    return [
+        ("stop", lambda: tr("Stop the agent"), stop, "Ctrl+.", "square", w.running),
+        ("retry", lambda: tr("Go on"), retry, None, "rotate-cw", w.rests),
     ]
 
 

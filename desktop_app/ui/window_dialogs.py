@@ -281,7 +281,7 @@ class WindowDialogs(QObject):
         if hit.seq == 0 or hit.role == "title":
             self._window.open_session(hit.key)
         else:
-            self._window.find_in(hit.key, phrase(hit, query), hit.seq)
+            self._window.shown.find_in(hit.key, phrase(hit, query), hit.seq)
 
     # -- trash ------------------------------------------------------------------------------
 

@@ -71,7 +71,10 @@ class Server:
         self._http = Quiet(("127.0.0.1", 0), Handler)
         self._tls = tls is not None
         if tls is not None:
-            self._http.socket = tls.wrap_socket(self._http.socket, server_side=True)
+            # Shaking hands is for the thread of each client: one that only connects would hold all.
+            self._http.socket = tls.wrap_socket(
+                self._http.socket, server_side=True, do_handshake_on_connect=False
+            )
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True)
 
     @property

@@ -5,6 +5,7 @@ Reason codes come from the tools and the rules of ``core``; every one has its wo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -87,81 +88,100 @@ def _risks(approval: Approval) -> tuple[Level, list[str]]:
     return worst, words or [tr("inside the workspace")]
 
 
+class _Safe(dict[str, str]):
+    """Parameters of a reason with nothing hidden in them; empty where there is none."""
+
+    def __missing__(self, name: str) -> str:
+        return ""
+
+
+_REASONS: dict[str, tuple[Level, Callable[[_Safe], str]]] = {
+    "file.write": ("low", lambda p: tr("writes inside the workspace")),
+    "shell.unlisted": (
+        "medium",
+        lambda p: tr(
+            "{program} is not on the list of commands that only read", program=p["program"]
+        ),
+    ),
+    "shell.redirects": ("medium", lambda p: tr("it writes into {path}", path=p["path"])),
+    "shell.compound": (
+        "medium",
+        lambda p: tr("the line does more than run commands that only read"),
+    ),
+    "shell.dangerous": (
+        "high",
+        lambda p: tr("this kind of command can destroy data or reach the network"),
+    ),
+    "shell.deletes_outside": (
+        "high",
+        lambda p: tr("it deletes {what}, which may lie outside of the workspace", what=p["what"]),
+    ),
+    "shell.deletes_all": (
+        "high",
+        lambda p: tr(
+            "it deletes everything in {what}, and nothing brings that back", what=p["what"]
+        ),
+    ),
+    "shell.deletes_matches": (
+        "high",
+        lambda p: tr(
+            "it deletes whatever {what} matches, and nothing brings that back", what=p["what"]
+        ),
+    ),
+    "shell.deletes_folder": (
+        "high",
+        lambda p: tr(
+            "it deletes {what} with everything in it, and nothing brings that back", what=p["what"]
+        ),
+    ),
+    "shell.sensitive_path": (
+        "high",
+        lambda p: tr("it names {path}, which is private", path=p["path"]),
+    ),
+    "shell.git_config": (
+        "medium",
+        lambda p: tr("the settings of this repository could make git run a program"),
+    ),
+    "shell.wildcard": (
+        "medium",
+        lambda p: tr(
+            "what {pattern} stands for could be an option or lie elsewhere", pattern=p["pattern"]
+        ),
+    ),
+    "shell.reads_below": (
+        "medium",
+        lambda p: tr(
+            "it reads everything below {path}, too much to look through for secrets", path=p["path"]
+        ),
+    ),
+    "path.outside": ("medium", lambda p: tr("{path} is outside the workspace", path=p["path"])),
+    "path.secret": ("high", lambda p: tr("{path} may hold secrets", path=p["path"])),
+    "path.runs_code": (
+        "high",
+        lambda p: tr("{path} can make other programs run code later", path=p["path"]),
+    ),
+    "path.kept_by_program": (
+        "high",
+        lambda p: tr("{path} is kept by this program itself", path=p["path"]),
+    ),
+    "mcp.call": (
+        "medium",
+        lambda p: tr("the server {server} does not say that it only reads", server=p["server"]),
+    ),
+    "mcp.reads": (
+        "low",
+        lambda p: tr("the server {server} says that it only reads", server=p["server"]),
+    ),
+    "rule.ask": ("medium", lambda p: tr("a rule says to ask: {rule}", rule=p["rule"])),
+}
+
+
 def reason(code: str, params: dict[str, Any]) -> tuple[Level, str]:
     """How bad a reason is, and its words; an unknown code is shown as it is, never as harmless."""
-    safe = {key: visible(str(value))[0] for key, value in params.items()}
-    match code:
-        case "file.write":
-            return "low", tr("writes inside the workspace")
-        case "shell.unlisted":
-            return "medium", tr(
-                "{program} is not on the list of commands that only read",
-                program=safe.get("program", ""),
-            )
-        case "shell.redirects":
-            return "medium", tr("it writes into {path}", path=safe.get("path", ""))
-        case "shell.compound":
-            return "medium", tr("the line does more than run commands that only read")
-        case "shell.dangerous":
-            return "high", tr("this kind of command can destroy data or reach the network")
-        case "shell.deletes_outside":
-            return "high", tr(
-                "it deletes {what}, which may lie outside of the workspace",
-                what=safe.get("what", ""),
-            )
-        case "shell.deletes_all":
-            return "high", tr(
-                "it deletes everything in {what}, and nothing brings that back",
-                what=safe.get("what", ""),
-            )
-        case "shell.deletes_matches":
-            return "high", tr(
-                "it deletes whatever {what} matches, and nothing brings that back",
-                what=safe.get("what", ""),
-            )
-        case "shell.deletes_folder":
-            return "high", tr(
-                "it deletes {what} with everything in it, and nothing brings that back",
-                what=safe.get("what", ""),
-            )
-        case "shell.sensitive_path":
-            return "high", tr("it names {path}, which is private", path=safe.get("path", ""))
-        case "shell.git_config":
-            return "medium", tr("the settings of this repository could make git run a program")
-        case "shell.wildcard":
-            return "medium", tr(
-                "what {pattern} stands for could be an option or lie elsewhere",
-                pattern=safe.get("pattern", ""),
-            )
-        case "shell.reads_below":
-            return "medium", tr(
-                "it reads everything below {path}, too much to look through for secrets",
-                path=safe.get("path", ""),
-            )
-        case "path.outside":
-            return "medium", tr("{path} is outside the workspace", path=safe.get("path", ""))
-        case "path.secret":
-            return "high", tr("{path} may hold secrets", path=safe.get("path", ""))
-        case "path.runs_code":
-            return "high", tr(
-                "{path} can make other programs run code later", path=safe.get("path", "")
-            )
-        case "path.kept_by_program":
-            return "high", tr("{path} is kept by this program itself", path=safe.get("path", ""))
-        case "mcp.call":
-            return "medium", tr(
-                "the server {server} does not say that it only reads", **_server(safe)
-            )
-        case "mcp.reads":
-            return "low", tr("the server {server} says that it only reads", **_server(safe))
-        case "rule.ask":
-            return "medium", tr("a rule says to ask: {rule}", rule=safe.get("rule", ""))
-        case _:
-            return "medium", code
-
-
-def _server(params: dict[str, str]) -> dict[str, str]:
-    return {"server": params.get("server", "")}
+    if code not in _REASONS:
+        return "medium", code
+    level, words = _REASONS[code]
+    return level, words(_Safe({key: visible(str(value))[0] for key, value in params.items()}))
 
 
 def _rule_text(rule: dict[str, Any] | None) -> str:

@@ -92,6 +92,22 @@ class Composer(Live, QFrame):
         self.send = Button("", variant="primary", glyph="arrow-up")
         self.stop = Button(lambda: tr("Stop"), glyph="square", keys="Esc")
         follow(self.send, setFixedWidth=28)
+        field = QHBoxLayout()
+        field.setContentsMargins(px(14), px(11), px(10), px(6))
+        field.addWidget(self.edit)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(1, 1, 1, 1)
+        column.setSpacing(0)
+        for widget in (self.queue, self._make_why(), self.chips):
+            column.addWidget(widget)
+        column.addLayout(field)
+        column.addLayout(self._tool_row())
+        self.setFocusProxy(self.edit)
+        self.retranslate()
+
+    def _make_why(self) -> QWidget:
+        """Why nothing can be sent, and the way out."""
+        px = theme().px
         self._why = QWidget()
         why = QHBoxLayout(self._why)
         why.setContentsMargins(px(14), px(10), px(14), 0)
@@ -101,7 +117,10 @@ class Composer(Live, QFrame):
         why.addWidget(self.why, 1)
         self.way = Button("", variant="link")
         why.addWidget(self.way)
+        return self._why
 
+    def _tool_row(self) -> QHBoxLayout:
+        px = theme().px
         tools = QHBoxLayout()
         tools.setContentsMargins(px(8), 0, px(6), px(6))
         tools.setSpacing(px(2))
@@ -125,19 +144,7 @@ class Composer(Live, QFrame):
         tools.addWidget(self.send)
         tools.addSpacing(px(4))
         tools.addWidget(self.stop)
-
-        field = QHBoxLayout()
-        field.setContentsMargins(px(14), px(11), px(10), px(6))
-        field.addWidget(self.edit)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(1, 1, 1, 1)
-        column.setSpacing(0)
-        for widget in (self.queue, self._why, self.chips):
-            column.addWidget(widget)
-        column.addLayout(field)
-        column.addLayout(tools)
-        self.setFocusProxy(self.edit)
-        self.retranslate()
+        return tools
 
     def _wire(self) -> None:
         self.edit.submitted.connect(self._submit)

@@ -33,7 +33,7 @@ from desktop_app.ui.widgets.card import EmptyState
 from desktop_app.ui.widgets.dialogs import Dialog
 from desktop_app.ui.widgets.fields import SearchField
 from desktop_app.ui.widgets.labels import ElidedLabel, Label
-from desktop_app.ui.widgets.rows import Role, RowDelegate
+from desktop_app.ui.widgets.rows import Role, RowList
 
 from . import figures, tool_words
 from .compaction.detail import parts_of
@@ -121,12 +121,7 @@ class OffloadsDialog(Dialog):
         self.choose(self._all[names.index(name)].id if name in names else "")
 
     def _make_list(self) -> QListView:
-        view = QListView()
-        view.setModel(self.model)
-        view.setItemDelegate(RowDelegate(view, two_line=True))
-        view.setMouseTracking(True)
-        view.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
-        view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        view = RowList(self.model)
         view.setFixedWidth(min(theme().px(280), self.room().width() // 3))
         view.setAccessibleName(tr("Offloads of this session"))
         view.selectionModel().currentChanged.connect(self._current)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractItemView, QListView, QStackedWidget, QWidget
 
 from desktop_app.core.sessions.base import SessionKey
 from desktop_app.core.tasks import Tasks
 from desktop_app.ui.bridge import confirm
 from desktop_app.ui.i18n import tr, trn
-from desktop_app.ui.widgets import Button, EmptyState, Label, RowDelegate
+from desktop_app.ui.widgets import Button, EmptyState, Label, RowList
 from desktop_app.ui.widgets.base import follow
 from desktop_app.ui.widgets.dialogs import Dialog
 
@@ -29,13 +28,9 @@ class TrashDialog(Dialog):
             wrap=True,
         )
         self.body.addWidget(self._words)
-        self.list = QListView()
-        self.list.setModel(model)
-        self.list.setItemDelegate(RowDelegate(self.list, two_line=True))
+        self.list = RowList(model)
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.list.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
-        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.list.setMouseTracking(True)
         self.list.setAccessibleName(tr("Trash"))
         self.empty = EmptyState(
             "trash-2",

@@ -8,7 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QHBoxLayout, QListView, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from desktop_app.core.agents import DEFAULT_AGENT, AgentEntry, Agents
 from desktop_app.core.errors import SlipwayError
@@ -17,7 +17,7 @@ from desktop_app.ui.bridge import confirm
 from desktop_app.ui.errors import describe_error
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
-from desktop_app.ui.widgets import Button, Choice, Field, Label, Role, RowDelegate
+from desktop_app.ui.widgets import Button, Choice, Field, Label, Role, RowList
 from desktop_app.ui.widgets.base import Text
 from desktop_app.ui.widgets.dialogs import Dialog
 
@@ -73,12 +73,9 @@ class AgentsDialog(Dialog):
         row.setSpacing(px(16))
         left = QVBoxLayout()
         left.setSpacing(px(8))
-        self.view = QListView()
-        self.view.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
-        self.view.setItemDelegate(RowDelegate(self.view, two_line=True))
+        self.items = QStandardItemModel(self)
+        self.view = RowList(self.items)
         self.view.setFixedWidth(px(230))
-        self.items = QStandardItemModel(self.view)
-        self.view.setModel(self.items)
         self.view.selectionModel().currentChanged.connect(lambda now, _old: self._chose(now))
         left.addWidget(self.view, 1)
         self.add = Button(lambda: tr("New agent"), glyph="plus")

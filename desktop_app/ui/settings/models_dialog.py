@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QHBoxLayout, QListView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from desktop_app.core.agents import AgentEntry, Agents
 from desktop_app.core.errors import ModelError, SlipwayError
@@ -19,7 +19,7 @@ from desktop_app.core.tasks import Tasks
 from desktop_app.ui.errors import action_label, describe, describe_error
 from desktop_app.ui.i18n import tr, trn
 from desktop_app.ui.theme import theme
-from desktop_app.ui.widgets import Button, Label, Role, RowDelegate, Switch, figures
+from desktop_app.ui.widgets import Button, Label, Role, RowList, Switch, figures
 from desktop_app.ui.widgets.dialogs import Dialog
 
 from .agents_menu import AgentsMenu
@@ -78,24 +78,32 @@ class ModelsDialog(Dialog):
     # -- building ------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        px = theme().px
         row = QHBoxLayout()
-        row.setSpacing(px(16))
+        row.setSpacing(theme().px(16))
+        row.addLayout(self._list())
+        row.addLayout(self._chosen_one(), 1)
+        self.body.addLayout(row, 1)
+        self._add_foot()
+
+    def _list(self) -> QVBoxLayout:
+        """The models, and a new one."""
+        px = theme().px
         left = QVBoxLayout()
         left.setSpacing(px(8))
-        self.view = QListView()
+        self.items = QStandardItemModel(self)
+        self.view = RowList(self.items)
         self.view.setAccessibleName(tr("Models"))
-        self.view.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
-        self.view.setItemDelegate(RowDelegate(self.view, two_line=True))
         self.view.setFixedWidth(px(250))
-        self.items = QStandardItemModel(self.view)
-        self.view.setModel(self.items)
         self.view.selectionModel().currentChanged.connect(lambda *_: self._selected())
         left.addWidget(self.view, 1)
         self.add = Button(lambda: tr("Add a model"), glyph="plus")
         self.add.clicked.connect(lambda: self._select(""))
         left.addWidget(self.add)
-        row.addLayout(left)
+        return left
+
+    def _chosen_one(self) -> QVBoxLayout:
+        """Its form, a try, and who uses it."""
+        px = theme().px
         right = QVBoxLayout()
         right.setSpacing(px(10))
         right.addWidget(self.form)
@@ -122,8 +130,9 @@ class ModelsDialog(Dialog):
         self.trust.setVisible(False)
         right.addWidget(self.trust)
         right.addStretch(1)
-        row.addLayout(right, 1)
-        self.body.addLayout(row, 1)
+        return right
+
+    def _add_foot(self) -> None:
         self.discover = Switch(lambda: tr("Look for model servers on this computer"))
         self.discover.setChecked(self.library.file.discover)
         self.discover.toggled.connect(

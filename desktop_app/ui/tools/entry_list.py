@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Generic, TypeVar
 
-from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtGui import QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QBoxLayout, QListView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets.base import Live, Text, say
 from desktop_app.ui.widgets.card import EmptyState, Line
 from desktop_app.ui.widgets.labels import Label
-from desktop_app.ui.widgets.rows import RowDelegate
+from desktop_app.ui.widgets.rows import RowList
 from desktop_app.ui.widgets.toggles import Switch
 
 Entry = TypeVar("Entry")
@@ -41,15 +41,7 @@ class EntryList(Live, QWidget, Generic[Entry]):
         self._title, self._wide = title, wide
         self._entries: list[Entry] = []
         self.model = QStandardItemModel(self)
-        self.view = QListView()
-        self.view.setItemDelegate(RowDelegate(self.view, two_line=True))
-        ground = "surface" if wide else "bg"
-        self.view.setProperty("ground", ground)
-        self.view.viewport().setProperty("ground", ground)
-        self.view.setMouseTracking(True)
-        self.view.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
-        self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.view.setModel(self.model)
+        self.view = RowList(self.model, "surface" if wide else "bg")
         self.view.selectionModel().currentChanged.connect(lambda now, _old: self._chosen(now))
         self.empty = EmptyState(glyph, none, why)
         self.name = Label("", role="semibold", wrap=True, select=True)

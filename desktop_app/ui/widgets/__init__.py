@@ -14,7 +14,7 @@ from .keyhint import KeyHint
 from .labels import ElidedLabel, Label
 from .menu import Menu, context_menu
 from .progress import ProgressBar, ProgressLine
-from .rows import Role, RowDelegate
+from .rows import Role, RowDelegate, RowList
 from .toast import Toast, ToastHost
 from .toggles import Check, Radio, SegmentedControl, Switch, TabBar
 from .usage import Usage
@@ -48,6 +48,7 @@ __all__ = [
     "Ring",
     "Role",
     "RowDelegate",
+    "RowList",
     "SearchField",
     "SegmentedControl",
     "Sparkline",

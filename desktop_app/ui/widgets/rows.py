@@ -8,9 +8,9 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from desktop_app.ui.theme import theme
 
@@ -187,3 +187,19 @@ def draw_marked(
             style = ("semibold", "accent-text") if marked else (role, token)
             x += draw_text(painter, room, piece, *style)
     return x - rect.x()
+
+
+class RowList(QListView):
+    """A list whose rows have two lines, lit under the pointer, never edited in place; ``ground``
+    where it lies on another one than its palette's."""
+
+    def __init__(self, model: QAbstractItemModel, ground: str = "") -> None:
+        super().__init__()
+        self.setModel(model)
+        self.setItemDelegate(RowDelegate(self, two_line=True))
+        self.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setMouseTracking(True)
+        if ground:
+            self.setProperty("ground", ground)
+            self.viewport().setProperty("ground", ground)

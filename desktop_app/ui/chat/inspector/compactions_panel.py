@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QHBoxLayout, QListView, QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QTextBrowser, QVBoxLayout, QWidget
 
 from desktop_app.core.context.types import CompactionRecord
 from desktop_app.core.ids import now_us
@@ -25,7 +25,7 @@ from desktop_app.ui.widgets.base import Live
 from desktop_app.ui.widgets.buttons import Button
 from desktop_app.ui.widgets.card import EmptyState
 from desktop_app.ui.widgets.labels import Label
-from desktop_app.ui.widgets.rows import Role, RowDelegate
+from desktop_app.ui.widgets.rows import Role, RowList
 
 IdRole = Qt.ItemDataRole.UserRole + 1
 
@@ -72,16 +72,8 @@ class CompactionsPanel(Live, QWidget):
         self._id = ""
         self._filling = False
         self._read: tuple[str, int] | None = None  # whose summary is laid out, in which look
-        px = theme().px
         self.model = QStandardItemModel(self)
-        self.view = QListView()
-        self.view.setModel(self.model)
-        self.view.setItemDelegate(RowDelegate(self.view, two_line=True))
-        self.view.setProperty("ground", "bg")
-        self.view.viewport().setProperty("ground", "bg")
-        self.view.setMouseTracking(True)
-        self.view.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
-        self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.view = RowList(self.model, "bg")
         self.view.selectionModel().currentChanged.connect(self._choose)
         self._empty = EmptyState(
             "fold-vertical",
@@ -89,14 +81,20 @@ class CompactionsPanel(Live, QWidget):
             lambda: tr("When the context is nearly full, older messages become a summary. "
                        "They stay readable, and the newest compaction can be undone."),
         )  # fmt: skip
+        self._box = self._make_box()
+        self._lay_out()
+        self.bind(None)
+
+    def _make_box(self) -> QWidget:
+        """The chosen one: figures, summary, what can be done about it."""
+        px, made = theme().px, QWidget()
         self.detail = Label("", role="caption", tone="muted", wrap=True)
         self.summary = QTextBrowser()
         self.summary.setOpenLinks(False)
         self.summary.setFrameShape(QTextBrowser.Shape.NoFrame)
         self.summary.setProperty("bare", True)
         self.summary.document().setDocumentMargin(px(8))
-        self._box = QWidget()
-        below = QVBoxLayout(self._box)
+        below = QVBoxLayout(made)
         below.setContentsMargins(px(14), px(8), px(14), px(14))
         below.setSpacing(px(8))
         frame = ForeignBox(self.summary)
@@ -116,6 +114,10 @@ class CompactionsPanel(Live, QWidget):
         below.addLayout(row)
         below.addStretch()
         self._frame = frame
+        return made
+
+    def _lay_out(self) -> None:
+        px = theme().px
         column = QVBoxLayout(self)
         column.setContentsMargins(0, px(8), 0, 0)
         column.setSpacing(0)
@@ -129,7 +131,6 @@ class CompactionsPanel(Live, QWidget):
         foot.addWidget(self.offloads)
         foot.addStretch(1)
         column.addLayout(foot)
-        self.bind(None)
 
     def _make_ways(self) -> dict[str, Button]:
         """What can be done about one that failed."""
