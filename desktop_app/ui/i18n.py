@@ -17,6 +17,7 @@ from PySide6.QtCore import Signal as QtSignal
 from desktop_app.core.resources import root as resources
 
 LANGUAGES = {"en": "English", "zh_CN": "简体中文"}
+_STOPS = (".", "!", "?", "…", "。", "！", "？")
 _log = logging.getLogger(__name__)
 
 
@@ -120,3 +121,11 @@ def mark(text: str) -> str:
     """``text`` itself: marks a literal that ``tr`` will be given later, so that tests and
     translators find it."""
     return text
+
+
+def sentences(*parts: str) -> str:
+    """The ``parts`` that say something, one after the other as their language writes it: one
+    without a stop gets one, and Chinese leaves no blank behind it."""
+    stop, gap = ("。", "") if _State.language == "zh_CN" else (".", " ")
+    ended = (part if part.endswith(_STOPS) else f"{part}{stop}" for part in parts if part)
+    return gap.join(ended)

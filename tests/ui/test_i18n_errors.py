@@ -143,3 +143,11 @@ def test_what_is_tried_again_is_told_with_the_reason():
     )
     i18n.set_language("zh_CN")
     assert "没有回答" not in describe("model.retry", params).reason
+
+
+def test_sentences_stand_one_after_the_other_as_their_language_writes_them():
+    assert i18n.sentences("It failed", "", "Try again.") == "It failed. Try again."
+    i18n.set_language("zh_CN")
+    assert i18n.sentences("失败", "请重试。", "") == "失败。请重试。"
+    slow = describe("compaction.failed", {"reason": "timeout", "seconds": 120})
+    assert "。 " not in slow.reason

@@ -13,7 +13,7 @@ from desktop_app.core.workspaces.remote.managed import ManagedWorkspace
 from desktop_app.ui.bridge import Coalescer
 from desktop_app.ui.errors import describe
 from desktop_app.ui.files.visible import visible
-from desktop_app.ui.i18n import tr
+from desktop_app.ui.i18n import sentences, tr
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Label
 from desktop_app.ui.widgets.base import Live
@@ -82,7 +82,7 @@ class LogsTab(Live, QWidget):
                     self._lines.push(line)
         except SlipwayError as error:
             words = describe(error.code, error.params)
-            self._say(f"{words.title}. {words.reason}")
+            self._say(sentences(words.title, words.reason))
 
     def _say(self, words: str) -> None:
         self.note.set_source(words)

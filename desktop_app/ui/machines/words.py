@@ -5,7 +5,7 @@ from __future__ import annotations
 from desktop_app.core.doctor import Finding
 from desktop_app.core.workspaces.remote.managed import Progress
 from desktop_app.ui.errors import describe_error
-from desktop_app.ui.i18n import mark, tr, trn
+from desktop_app.ui.i18n import mark, sentences, tr, trn
 from desktop_app.ui.widgets import figures
 
 HOW = {
@@ -53,7 +53,7 @@ def finding_title(finding: Finding) -> str:
     params = finding.params
     if finding.error is not None and finding.what != "other":
         words = describe_error(finding.error)
-        return f"{words.title}. {words.reason}" if words.reason else words.title
+        return sentences(words.title, words.reason) if words.reason else words.title
     match finding.what:
         case "engine":
             return tr(

@@ -15,7 +15,7 @@ from desktop_app.core.errors import SlipwayError
 from desktop_app.core.tasks import Tasks
 from desktop_app.ui.bridge import confirm
 from desktop_app.ui.errors import describe_error
-from desktop_app.ui.i18n import tr
+from desktop_app.ui.i18n import sentences, tr
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Button, Choice, Field, Label, Role, RowList
 from desktop_app.ui.widgets.base import Text
@@ -305,7 +305,7 @@ class AgentsDialog(Dialog):
 
     def _show_error(self, error: BaseException) -> None:
         words = describe_error(error)
-        said = " ".join(t for t in (words.reason, words.fix) if t) or words.title
+        said = sentences(words.reason, words.fix) or words.title
         if isinstance(error, SlipwayError) and error.code in ("agent.name", "agent.taken"):
             self.name.set_error(said)
             self.name.edit.setFocus()

@@ -17,7 +17,7 @@ from desktop_app.core.models.library import ModelLibrary
 from desktop_app.core.models.providers import BY_ID, host_of
 from desktop_app.core.tasks import Tasks
 from desktop_app.ui.errors import action_label, describe, describe_error
-from desktop_app.ui.i18n import tr, trn
+from desktop_app.ui.i18n import sentences, tr, trn
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Button, Label, Role, RowList, Switch, figures
 from desktop_app.ui.widgets.dialogs import Dialog
@@ -255,7 +255,7 @@ class ModelsDialog(Dialog):
 
         def words() -> str:
             said = describe_error(error)
-            return " ".join(t for t in (f"{said.title}.", said.reason, said.fix) if t)
+            return sentences(said.title, said.reason, said.fix)
 
         self._say(words, "danger")
         self.trust.setVisible(self._doubt is not None)

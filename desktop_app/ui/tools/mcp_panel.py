@@ -17,7 +17,7 @@ from desktop_app.core.mcp.tools import usable_schema
 from desktop_app.core.tasks import Tasks
 from desktop_app.ui.bridge import confirm, show
 from desktop_app.ui.errors import describe
-from desktop_app.ui.i18n import tr
+from desktop_app.ui.i18n import sentences, tr
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets.base import Live
 from desktop_app.ui.widgets.buttons import Button
@@ -182,7 +182,7 @@ class McpPanel(Live, QWidget):
             await self._sources.after()
         except SlipwayError as error:
             words = describe(error.code, error.params)
-            self.error.set_source(" ".join(w for w in (words.title, words.reason, words.fix) if w))
+            self.error.set_source(sentences(words.title, words.reason, words.fix))
         await self._load(manager)
 
     def _call(self, change: Callable[[McpManager], None]) -> None:

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from desktop_app.ui.errors import describe
 from desktop_app.ui.files.visible import visible
-from desktop_app.ui.i18n import tr
+from desktop_app.ui.i18n import sentences, tr
 from desktop_app.ui.widgets import figures
 from desktop_app.ui.widgets.rows import Role
 
@@ -59,7 +59,7 @@ class SkillsPanel(EntryList[SkillEntry]):
         problems = [entry.problem] if entry.problem is not None else []
         for code, params in (*problems, *((c, {"name": entry.name}) for c in entry.warnings)):
             words = describe(code, params)
-            lines.append(" ".join(w for w in (words.reason or words.title, words.fix) if w))
+            lines.append(sentences(words.reason or words.title, words.fix))
         self.notes.set_source("\n".join(lines))
         self.switch.setVisible(entry.problem is None)
         self.switch.setChecked(entry.enabled)

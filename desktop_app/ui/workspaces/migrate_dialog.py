@@ -15,7 +15,7 @@ from desktop_app.core.tasks import Tasks
 from desktop_app.core.workspaces.mcp_file import Pair
 from desktop_app.core.workspaces.migrate import Plan, Progress
 from desktop_app.ui.errors import describe_error
-from desktop_app.ui.i18n import tr, trn
+from desktop_app.ui.i18n import sentences, tr, trn
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Button, Card, Check, Dialog, Field, Label, ProgressBar, figures
 
@@ -164,7 +164,7 @@ class MigrateDialog(Dialog):
             super().reject()
         except SlipwayError as error:
             words = describe_error(error)
-            self.problem.set_source(" ".join(filter(None, (words.reason, words.fix))))
+            self.problem.set_source(sentences(words.reason, words.fix))
             self.problem.show()
             self._fit()
         else:

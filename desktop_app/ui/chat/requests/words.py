@@ -11,7 +11,7 @@ from desktop_app.core.mcp.forms import Field
 from desktop_app.ui.chat import figures
 from desktop_app.ui.chat.foreign import visible
 from desktop_app.ui.errors import describe
-from desktop_app.ui.i18n import tr, trn
+from desktop_app.ui.i18n import sentences, tr, trn
 
 
 def title(request: Request) -> str:
@@ -44,7 +44,7 @@ def sampling_facts(request: Request, what: Sampling) -> str:
     if n:
         parts.append(trn("{n} picture is sent too.", "{n} pictures are sent too.", n))
     parts.append(tr("The answer goes to “{server}”.", server=visible(request.server)[0]))
-    return " ".join(parts)
+    return sentences(*parts)
 
 
 def form_note(server: str) -> str:
