@@ -19,7 +19,8 @@ from PySide6.QtWidgets import (
 from desktop_app.ui.files.visible import visible
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
-from desktop_app.ui.widgets.labels import Label
+from desktop_app.ui.widgets.base import Live
+from desktop_app.ui.widgets.labels import ElidedLabel
 
 _MOST = 300  # logical pixels that the fields take together before they scroll
 _LINES = 8  # of one field
@@ -39,7 +40,7 @@ def written(arguments: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-class _Value(QPlainTextEdit):
+class _Value(Live, QPlainTextEdit):
     """One value: a text as it is, anything else as JSON. As high as its lines, up to a limit."""
 
     done = Signal()
@@ -50,11 +51,21 @@ class _Value(QPlainTextEdit):
         self.is_text = isinstance(value, str)
         self._was = value if self.is_text else json.dumps(value, ensure_ascii=False, indent=2)
         self.setTabChangesFocus(True)
-        self.setFont(theme().font("mono"))
-        self.setAccessibleName(name or tr("Arguments of the call"))
         self.setPlainText(self._was)
         self._was = self.toPlainText()  # as Qt gives it back when nobody touched it
         self.document().documentLayout().documentSizeChanged.connect(self._grow)
+        self.restyle()
+        self.retranslate()
+
+    def retranslate(self) -> None:
+        self.setAccessibleName(self.name or tr("Arguments of the call"))
+
+    def restyle(self) -> None:
+        """In the size in force; a tab is four blanks wide, as in the transcript."""
+        font = theme().font("mono")
+        if self.font() != font:
+            self.setFont(font)
+        self.setTabStopDistance(4 * QFontMetricsF(font).horizontalAdvance(" "))
         self._grow()
 
     def _grow(self, *_: object) -> None:
@@ -127,8 +138,10 @@ class ArgumentsEditor(QScrollArea):
             self.fields = [_Value("", arguments)]
         for field in self.fields:
             if len(self.fields) > 1:
+                if column.count():
+                    column.addSpacing(theme().px(4))  # a name is closer to its own field
                 shown = visible(field.name)[0]
-                column.addWidget(Label(lambda name=shown: name, role="caption", tone="muted"))
+                column.addWidget(ElidedLabel(shown, role="caption", tone="muted"))
             field.done.connect(self.done)
             field.cursorPositionChanged.connect(lambda field=field: self._follow(field))
             field.document().documentLayout().documentSizeChanged.connect(self.updateGeometry)

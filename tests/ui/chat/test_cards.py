@@ -180,6 +180,21 @@ def test_a_text_is_edited_as_a_text(qtbot: QtBot, card: ApprovalCard) -> None:
     assert mixed.value() == "a\r\nb\nc"
 
 
+def test_fields_follow_the_font_size_and_a_long_name_takes_no_room(
+    qtbot: QtBot, card: ApprovalCard, theme: Any
+) -> None:
+    name = "a_name_that_a_server_gave_its_argument_" * 8
+    card.show_approvals([approval("o", "mcp__e__do", {name: "\tx", "b": "y"}, preview={})])
+    card.show()
+    card.edit.click()
+    field = card.editor.fields[0]
+    qtbot.waitUntil(lambda: 0 < field.width() <= card.width())
+    low, tab = field.height(), field.tabStopDistance()
+    theme.set_scale(200)
+    assert field.height() > 1.5 * low
+    assert field.tabStopDistance() > 1.5 * tab
+
+
 def test_no_key_of_one_letter_answers_while_it_is_edited(qtbot: QtBot, card: ApprovalCard) -> None:
     got = decisions(card)
     card.show_approvals([approval("o", "Edit", {"file_path": "a", "old_string": "b"}, preview={})])
