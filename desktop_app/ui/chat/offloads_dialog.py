@@ -116,14 +116,26 @@ class OffloadsDialog(Dialog):
             ),
         )
         self._build()
+        self.restyle()
+        self.retranslate()
         self._fill("")
         names = [kept.name for kept in self._all]
         self.choose(self._all[names.index(name)].id if name in names else "")
 
+    def restyle(self) -> None:
+        super().restyle()
+        if hasattr(self, "empty"):
+            self.text.setFont(theme().font("mono"))
+
+    def retranslate(self) -> None:
+        super().retranslate()
+        if hasattr(self, "empty"):
+            self.text.setAccessibleName(tr("What was offloaded"))
+            self.list.setAccessibleName(tr("Offloads of this session"))
+
     def _make_list(self) -> QListView:
         view = RowList(self.model)
         view.setFixedWidth(min(theme().px(280), self.room().width() // 3))
-        view.setAccessibleName(tr("Offloads of this session"))
         view.selectionModel().currentChanged.connect(self._current)
         self.search.leaving.connect(view.setFocus)
         return view
@@ -132,9 +144,7 @@ class OffloadsDialog(Dialog):
         px = theme().px
         self.text.setReadOnly(True)
         self.text.setProperty("bare", True)
-        self.text.setFont(theme().font("mono"))
         self.text.document().setDocumentMargin(px(10))
-        self.text.setAccessibleName(tr("What was offloaded"))
         self.image.setAlignment(Qt.AlignmentFlag.AlignCenter)
         frame = ForeignBox(self.text)
         frame.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
@@ -142,12 +152,14 @@ class OffloadsDialog(Dialog):
         self.pages.addWidget(self.image)
         self.pages.setMinimumSize(QSize(px(320), px(360)).boundedTo(self.room() * 0.5))
         left = QVBoxLayout()
+        left.setSpacing(px(6))
         left.addWidget(self.search)
         left.addWidget(self.list, 1)
         head = QHBoxLayout()
         head.addWidget(self.place, 1)
         head.addWidget(self.copy)
         right = QVBoxLayout()
+        right.setSpacing(px(4))
         right.addWidget(self.title)
         right.addLayout(head)
         right.addWidget(self.pages, 1)
@@ -219,6 +231,7 @@ class OffloadsDialog(Dialog):
             self.image.setPixmap(image.scaled(room, keep, smooth) if large else image)
             kept = self.kept
             self.where.set_source(figures.size(kept.bytes) if kept is not None else "")
+            self.where.show()
             self.back.setEnabled(False)
             self.more.setEnabled(False)
         else:
@@ -237,6 +250,7 @@ class OffloadsDialog(Dialog):
         self.back.setEnabled(at > 0)
         self.more.setEnabled(end < len(self._text))
         long = len(self._text) > PAGE
+        self.where.setVisible(long)
         self.where.set_source(
             tr(
                 "{first}–{last} of {total}",

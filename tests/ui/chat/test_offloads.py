@@ -139,3 +139,15 @@ def test_places_in_words() -> None:
     assert place_words(waiting).startswith("On its way")
     i18n.set_language("zh_CN")
     assert place_words(here) == "在工作区：sessions/s/context.jsonl"
+
+
+def test_no_line_is_kept_free_for_what_is_not_said(stage: Stage, qtbot: QtBot, theme: Any) -> None:
+    stage.conversation.kept = KEPT
+    dialog = stage.open("sessions/s/context.jsonl")
+    qtbot.waitUntil(lambda: "Never touch data/raw." in dialog.text.toPlainText())
+    assert dialog.where.isHidden()
+    before = dialog.text.fontMetrics().height()
+    theme.set_scale(200)
+    assert dialog.text.fontMetrics().height() > 1.5 * before, "it is read at the new size"
+    dialog.choose("k2")
+    qtbot.waitUntil(lambda: not dialog.where.isHidden())
