@@ -99,13 +99,12 @@ class PermissionsDialog(Dialog):
         count: Count | None = None,
         writable: bool = True,
     ) -> None:
-        super().__init__(parent, lambda: tr("Permissions of this session"), width=640)
+        super().__init__(parent, lambda: tr("Permissions of this session"), width=640, gap=10)
         self._writable = writable
         self._rules: list[Rule] = []
         self._mode: Mode = "default"
         self._changing: Rule | None = None
         self.rows: list[RuleRow] = []
-        self.body.setSpacing(theme().px(10))
         self._build_modes()
         self._build_rules()
         self.editor = RuleEditor(tools, count)

@@ -171,7 +171,7 @@ class DockerForm(QWidget):
         )
         self.privileges = Check(lambda: tr("Programs may gain rights (sudo)"))
         self.privileges.setChecked(spec.new_privileges)
-        self._column.addWidget(self.privileges)
+        self._row("", self.privileges)
         self._column = above
 
     def fold(self, on: bool) -> None:

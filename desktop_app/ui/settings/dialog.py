@@ -34,9 +34,8 @@ class SettingsDialog(Dialog):
         models: Sequence[tuple[str, str]] = (),
         place: str = "",
     ) -> None:
-        super().__init__(parent, lambda: tr("Settings"), width=520)
+        super().__init__(parent, lambda: tr("Settings"), width=520, gap=10)
         self._controls: dict[str, Choice | SegmentedControl] = {}
-        self.body.setSpacing(theme().px(10))
         self._look(get)
         if models:
             self._group(lambda: tr("New sessions"))

@@ -52,15 +52,24 @@ class _Footer(Live, QWidget):
 
 
 class Dialog(Live, QDialog):
-    """Title bar text, ``body`` (a column with 20 inside) and a footer. ``add_button`` puts a
-    button at the right, ``aside`` one at the left. ``tall``: the body scrolls where the screen is
-    too low for it, so that the footer is always within reach."""
+    """Title bar text, ``body`` (a column) and a footer. ``add_button`` puts a button at the right,
+    ``aside`` one at the left. ``around`` is what the body leaves free at its left, top, right and
+    bottom, ``gap`` what is between two things in it: pixels at 100 %, kept at every font size.
+    ``tall``: the body scrolls where the screen is too low for it, so that the footer is always
+    within reach."""
 
     def __init__(
-        self, parent: QWidget | None, title: Text, *, width: int = 520, tall: bool = False
+        self,
+        parent: QWidget | None,
+        title: Text,
+        *,
+        width: int = 520,
+        tall: bool = False,
+        around: tuple[int, int, int, int] = (20, 20, 20, 20),
+        gap: int = 12,
     ) -> None:
         super().__init__(parent)
-        self._title = title
+        self._title, self._around, self._gap = title, around, gap
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -98,9 +107,8 @@ class Dialog(Live, QDialog):
 
     def restyle(self) -> None:
         """As wide as the drawing at this font size, within the screen."""
-        pad = theme().px(20)
-        self.body.setContentsMargins(pad, pad, pad, pad)
-        self.body.setSpacing(theme().px(12))
+        self.body.setContentsMargins(*(theme().px(side) for side in self._around))
+        self.body.setSpacing(theme().px(self._gap))
         self.setMinimumWidth(min(theme().px(self._width), self.room().width()))
         if self.isVisible():  # everything in it is to take its new size first
             QTimer.singleShot(0, self, lambda: QTimer.singleShot(0, self, self._resized))
@@ -404,22 +412,24 @@ def visible(text: str) -> str:
 
 
 class FactRow(QWidget):
-    """A line of a form: a muted label of 112, then the control."""
+    """A line of a form: a muted label in a column of 112, in lines where it is longer, then the
+    control, which so begins where those above and below do."""
 
     def __init__(self, label: Text, control: QWidget, hint: Text = "") -> None:
         super().__init__()
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(theme().px(12))
-        name = Label(label, tone="muted")
-        follow(name, setMinimumWidth="dialog-label", setMinimumHeight="field")
+        name = Label(label, tone="muted", wrap=True)
+        follow(name, setFixedWidth="dialog-label", setMinimumHeight="field")
         self._name = name
         name.setBuddy(control)
         row.addWidget(name, 0, Qt.AlignmentFlag.AlignTop)
         column = QVBoxLayout()
         column.setSpacing(theme().px(3))
-        # Fields take the width, segments and switches keep their own.
-        fixed = control.sizePolicy().horizontalPolicy() == QSizePolicy.Policy.Fixed
+        # Fields take the width; segments, boxes and switches keep their own, at the left.
+        own = (QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Maximum)
+        fixed = control.sizePolicy().horizontalPolicy() in own
         side = Qt.AlignmentFlag.AlignLeft if fixed else Qt.AlignmentFlag(0)
         column.addWidget(control, 0, side)
         if say(hint):

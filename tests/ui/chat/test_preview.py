@@ -291,3 +291,12 @@ def test_ten_thousand_rows(qtmodeltester: ModelTester) -> None:
     assert model.index(9_999, NOW, group).data() == "40"
     assert model.index(1, AFTER).data() == "0"
     assert [g.key for g in groups_of(rows, breakdown())] == ["front", "summarised"]
+
+
+def test_the_preview_reaches_its_edges_also_after_another_font_size(
+    dialog: PreviewDialog, theme: Any, qtbot: QtBot
+) -> None:
+    theme.set_scale(150)
+    assert dialog.body.spacing() == 0
+    qtbot.waitUntil(lambda: dialog.head.width() == dialog.width(), timeout=4000)
+    assert dialog.head.y() == 0

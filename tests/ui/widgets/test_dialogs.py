@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog, QWidget
 
 from desktop_app.ui.bridge import confirm, show
-from desktop_app.ui.widgets import ConfirmDialog, Label, TextPrompt, TrustDialog
-from desktop_app.ui.widgets.dialogs import visible
+from desktop_app.ui.widgets import Check, ConfirmDialog, Field, Label, TextPrompt, TrustDialog
+from desktop_app.ui.widgets.dialogs import Dialog, FactRow, visible
 
 
 @pytest.fixture
@@ -141,3 +141,37 @@ def test_trust_shows_whole_commands_and_keeps_restricted_by_default(parent, qtbo
 )
 def test_nothing_hides_in_a_command(text, shown):
     assert visible(text) == shown
+
+
+def test_a_dialog_keeps_what_is_around_and_between_at_every_font_size(parent, theme):
+    dialog = Dialog(parent, "T", around=(0, 14, 0, 0), gap=4)
+    usual = Dialog(parent, "T")
+    for percent in (100, 200, 100):
+        theme.set_scale(percent)
+        theme.set_scheme("dark" if percent == 200 else "light")
+        share = theme.px(100) / 100
+        around = dialog.body.contentsMargins()
+        assert (around.left(), around.top()) == (0, round(14 * share))
+        assert dialog.body.spacing() == round(4 * share)
+        assert usual.body.contentsMargins().left() == round(20 * share)
+    dialog.deleteLater()
+    usual.deleteLater()
+
+
+@pytest.mark.parametrize("percent", [100, 200])
+def test_controls_of_a_form_begin_where_those_above_do(parent, theme, qtbot, percent):
+    theme.set_scale(percent)
+    dialog = Dialog(parent, "T", width=460)
+    box = Check("Programs may gain rights")
+    controls = [Field("a"), Field("b"), box]
+    names = ["Short", "A name that is much longer than the column", ""]
+    rows = [FactRow(name, control) for name, control in zip(names, controls, strict=True)]
+    for row in rows:
+        dialog.body.addWidget(row)
+    dialog.show()
+    qtbot.waitUntil(lambda: controls[1].x() > 0)
+    assert len({control.mapTo(dialog, QPoint()).x() for control in controls}) == 1
+    label = rows[1].findChild(Label)
+    assert label.height() >= label.heightForWidth(label.width()), "the whole name is seen"
+    dialog.reject()
+    dialog.deleteLater()

@@ -52,7 +52,7 @@ class DetailDialog(Dialog):
         newest: bool,
         known: Callable[[str], bool],
     ) -> None:
-        super().__init__(parent, lambda: tr("Compaction"), width=820)
+        super().__init__(parent, lambda: tr("Compaction"), width=820, around=(0, 14, 0, 0), gap=4)
         self.detail, self._model, self._known = detail, model, known
         self._marked: frozenset[str] = frozenset()
         self.title = Label("", role="title")
@@ -74,8 +74,6 @@ class DetailDialog(Dialog):
 
     def _build(self, pages: list[Reading], newest: bool) -> None:
         px = theme().px
-        self.body.setContentsMargins(0, px(14), 0, 0)
-        self.body.setSpacing(px(4))
         for label in (self.title, self.facts):
             row = QHBoxLayout()
             row.setContentsMargins(px(16), 0, px(16), 0)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from PySide6.QtGui import QIntValidator
-from PySide6.QtWidgets import QHBoxLayout, QSpinBox, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSpinBox, QVBoxLayout, QWidget
 
 from desktop_app.core.agent.policy import CompactionMode, Policy
 from desktop_app.core.context.marks import GAP, LEAST, MOST, CompactionSettings
@@ -71,8 +71,8 @@ class ModesDialog(Dialog):
         self._in_tokens = {spin: Label("", role="caption", tone="faint") for spin in self._spins()}
         self._add_marks()
         self._add_limits()
-        self.notes = Choice(lambda: tr("Notes are written by"))
-        self.body.addWidget(FactRow(lambda: tr("Notes are written by"), self.notes))
+        self.notes = Choice(lambda: tr("Notes written by"))
+        self.body.addWidget(FactRow(lambda: tr("Notes written by"), self.notes))
         self.wrong = Label("", tone="danger", wrap=True)
         self.body.addWidget(self.wrong)
         self.add_button(Button(lambda: tr("Cancel")), run=self.reject)
@@ -86,14 +86,13 @@ class ModesDialog(Dialog):
     def _add_where(self, here: bool) -> None:
         self.here = Switch(lambda: tr("Only for this session"))
         self.here.setEnabled(here)
-        self.body.addWidget(self.here)
         note = Label(
             lambda: tr("Otherwise for every session of this agent that has nothing of its own."),
             role="caption",
             tone="faint",
             wrap=True,
         )
-        self.body.addWidget(note)
+        self._add_told(self.here, note)
 
     def _add_modes(self) -> None:
         self.radios: dict[CompactionMode, Radio] = {
@@ -107,23 +106,28 @@ class ModesDialog(Dialog):
             "remind": lambda: tr("A bar says that the window fills; nothing is prepared."),
         }
         for mode, radio in self.radios.items():
-            self.body.addWidget(radio)
             note = Label(notes[mode], role="small", tone="muted", wrap=True)
-            note.setContentsMargins(theme().px(23), 0, 0, theme().px(4))
-            self.body.addWidget(note)
+            note.setContentsMargins(theme().px(23), 0, 0, 0)
+            self._add_told(radio, note)
         self.at_danger = Switch(lambda: tr("Compact at the danger mark anyway"))
-        self.body.addWidget(self.at_danger)
-        self.body.addWidget(
-            Label(
-                lambda: tr(
-                    "Without it a request that would not fit is refused, with the reason, until "
-                    "you make room. Nothing is ever sent that is too long."
-                ),
-                role="caption",
-                tone="faint",
-                wrap=True,
-            )
+        note = Label(
+            lambda: tr(
+                "Without it a request that would not fit is refused, with the reason, until "
+                "you make room. Nothing is ever sent that is too long."
+            ),
+            role="caption",
+            tone="faint",
+            wrap=True,
         )
+        self._add_told(self.at_danger, note)
+
+    def _add_told(self, what: QWidget, note: Label) -> None:
+        """A choice with what it means close below it, so that nobody reads it as the next one's."""
+        column = QVBoxLayout()
+        column.setSpacing(theme().px(3))
+        column.addWidget(what)
+        column.addWidget(note)
+        self.body.addLayout(column)
 
     def _add_limits(self) -> None:
         as_it_says = lambda: tr("as the model says")  # noqa: E731

@@ -66,7 +66,8 @@ class PreviewDialog(Dialog):
         ready: Proposal | None = None,
         forbids: Callable[[LedgerItem], bool] = lambda _: False,
     ) -> None:
-        super().__init__(parent, lambda: tr("Compaction preview"), width=980)
+        title = lambda: tr("Compaction preview")  # noqa: E731
+        super().__init__(parent, title, width=980, around=(0, 0, 0, 0), gap=0)
         self._propose, self._known, self._forbids = propose, known, forbids
         self._tasks = Tasks(self._crashed)
         self._later = QTimer(self, singleShot=True, interval=_WAIT_MS)
@@ -102,8 +103,6 @@ class PreviewDialog(Dialog):
 
     def _build(self) -> None:
         px = theme().px
-        self.body.setContentsMargins(0, 0, 0, 0)
-        self.body.setSpacing(0)
         self.body.addWidget(self.head)
         self.body.addWidget(Line())
         row = QHBoxLayout()
