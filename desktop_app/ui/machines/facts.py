@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
@@ -78,7 +78,9 @@ class Facts(Live, QWidget):
         while len(self.pairs) < len(shown):
             holder = QVBoxLayout()
             holder.setSpacing(0)
-            pair = (Label("", role="caption", tone="muted"), ElidedLabel("", role="body"))
+            middle = Qt.TextElideMode.ElideMiddle  # of a path the last name tells most
+            value = ElidedLabel("", role="body", mode=middle)
+            pair = (Label("", role="caption", tone="muted"), value)
             holder.addWidget(pair[0])
             holder.addWidget(pair[1])
             self.pairs.append(pair)

@@ -110,6 +110,10 @@ class NewWorkspaceDialog(Dialog):
         column = QVBoxLayout(inside)
         column.setContentsMargins(0, px(4), 0, 0)
         column.setSpacing(px(10))
+        # Where the form scrolls, its fields stand off the bar.
+        area.verticalScrollBar().rangeChanged.connect(
+            lambda _least, most: column.setContentsMargins(0, px(4), px(8) if most else 0, 0)
+        )
         self.name = Field(lambda: tr("Name"), placeholder="release-notes")
         self.name_row = FactRow(lambda: tr("Name"), self.name)
         column.addWidget(self.name_row)

@@ -184,7 +184,7 @@ class Button(Live, Ringed, QPushButton):
     def paintEvent(self, event: QPaintEvent) -> None:
         state = state_of(self)
         fill, line, ink = _LOOK[self.variant][state]
-        if self.isChecked() and state != "off":
+        if self.isChecked() and state != "off" and self.variant != "link":
             fill, line, ink = "selection", line, "text"
         painter = QPainter(self)
         color = theme().color
