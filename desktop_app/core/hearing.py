@@ -33,7 +33,7 @@ class Hearing:
     def start(self) -> None:
         """Begin, unless it has."""
         if self._task is None or self._task.done():
-            self._task = self._tasks.start(self._hear(), name="hear the engine")
+            self._task = self._tasks.replace(self._hear(), name="hear the engine")
 
     def stop(self) -> None:
         self._tasks.cancel("hear the engine")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+from importlib import import_module
 from typing import Any
 
 from desktop_app.core.errors import WorkspaceError
@@ -26,22 +27,23 @@ class Engine:
         self._making = asyncio.Lock()
 
     async def client(self) -> Any:
-        """``aiodocker.Docker``. WorkspaceError ``docker.endpoint`` when the address is none."""
+        """``client.Client``. WorkspaceError ``docker.endpoint`` when the address is none."""
         async with self._making:
             if self._client is None:
-                await asyncio.to_thread(__import__, "aiodocker")
+                await asyncio.to_thread(import_module, f"{__package__}.client")
                 self._client = await self._make()
             return self._client
 
     async def _make(self) -> Any:
-        import aiodocker
         import aiohttp
+
+        from .client import Client
 
         where = self.endpoint
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
         context = await asyncio.to_thread(where.tls_context)
         try:
-            return aiodocker.Docker(url=where.url, ssl_context=context, timeout=timeout)
+            return Client(url=where.url, ssl_context=context, timeout=timeout)
         except Exception as error:
             raise WorkspaceError("docker.endpoint", engine=where.url, detail=str(error)) from error
 

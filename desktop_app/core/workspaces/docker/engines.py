@@ -74,24 +74,20 @@ class Engines:
         if endpoint.missing:
             error = WorkspaceError("docker.not_running", retryable=True, engine=endpoint.url)
             return Tried(endpoint, error=error)
-        known = self._engine if self._engine and self._engine.endpoint == endpoint else None
-        engine = known or Engine(endpoint)
+        engine = self._engine
+        if engine is None or engine.endpoint != endpoint:
+            engine = Engine(endpoint)
         try:
             said = await engine.ping()
+            if self._engine is None:
+                self._engine = engine
+                self._all.append(engine)
+            return Tried(endpoint, *_words(said))
         except WorkspaceError as error:
-            if known is None:
-                await engine.close()
             return Tried(endpoint, error=error)
-        except asyncio.CancelledError:
-            if known is None:
+        finally:
+            if engine is not self._engine:
                 await engine.close()
-            raise
-        if self._engine is None:
-            self._engine = engine
-            self._all.append(engine)
-        elif known is None:
-            await engine.close()
-        return Tried(endpoint, *_words(said))
 
     async def forget(self) -> None:
         """Look for an engine anew at the next use; handles to the old one stay usable."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncGenerator
 from typing import Any, cast
@@ -24,15 +23,10 @@ async def changes(engine: Engine) -> AsyncGenerator[str]:
         async with client._query(
             "events", "GET", params={"filters": json.dumps(filters)}, timeout=None
         ) as response:
-            try:
-                yield ""
-                async for line in response.content:  # one event a line
-                    if found := _workspace(line):
-                        yield found
-            finally:
-                response.close()  # left early it would stay open
-    except (GeneratorExit, asyncio.CancelledError):
-        raise
+            yield ""
+            async for line in response.content:  # one event a line
+                if found := _workspace(line):
+                    yield found
     except Exception as error:
         raise told(error, engine) from error
 

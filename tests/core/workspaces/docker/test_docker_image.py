@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
+import subprocess
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +24,7 @@ from desktop_app.core.workspaces.docker.image import (
 )
 from desktop_app.core.workspaces.docker.spec import DockerSpec
 from tests.helpers.docker import base_image, engine_or_skip
+from tests.helpers.mcp import until
 
 UNTRUSTED = "docker.untrusted"
 
@@ -170,3 +173,31 @@ async def test_docker_build_that_fails_names_the_step_and_what_it_said() -> None
         assert raised.value.code in ("docker.build", "docker.no_image")
     finally:
         await engine.close()
+
+
+async def test_docker_build_that_is_left_ends_at_the_engine_too() -> None:
+    """At once, and not when the garbage collector comes by."""
+    engine = engine_or_skip()
+    gc.disable()
+    try:
+        wanted = await recipe(DockerSpec(base_image=base_image()), gateway=False)
+        text = wanted.files["Dockerfile"] + b"RUN sleep 6021\n"
+        slow = replace(wanted, files={"Dockerfile": text}, tag="slipway-test/slow:1")
+        async with aclosing(build(engine, slow)) as steps:
+            async for step in steps:
+                if "sleep 6021" in step.text:
+                    await until(lambda: _runs("sleep 6021"))
+                    break
+        await until(lambda: not _runs("sleep 6021"))
+        assert not (await engine.client()).connector._acquired
+    finally:
+        gc.enable()
+        await engine.close()
+
+
+def _runs(command: str) -> bool:
+    """Whether a container runs this."""
+    listed = subprocess.run(
+        ["docker", "ps", "--no-trunc", "--format", "{{.Command}}"], capture_output=True, text=True
+    )
+    return command in listed.stdout
