@@ -25,7 +25,7 @@ from desktop_app.core.agent.base import (
     Spent,
 )
 from desktop_app.core.agent.detail import CompactionDetail
-from desktop_app.core.agent.kept import Kept
+from desktop_app.core.agent.offloads import Offload
 from desktop_app.core.agent.permissions import Permissions
 from desktop_app.core.agent.policy import Policy
 from desktop_app.core.agent.request_shapes import Answered, Request
@@ -210,7 +210,7 @@ class FakeConversation:
         self.permissions = PermissionContext()
         self.effort: Effort | None = None
         self.own_policy: Policy | None = None
-        self.kept: list[Kept] = []
+        self.kept: list[Offload] = []
         self.contents: dict[str, bytes] = {}
         self.turns: list[list[Step]] = [list(turn) for turn in turns]
         self.rest: list[Step] = []
@@ -586,7 +586,7 @@ class FakeConversation:
     async def unpin(self, ref: str) -> None:
         await self.pin(ref, pinned=False)
 
-    async def offloads(self) -> list[Kept]:
+    async def offloads(self) -> list[Offload]:
         return list(self.kept)
 
     async def offload_content(self, offload_id: str) -> bytes:

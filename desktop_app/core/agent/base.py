@@ -22,7 +22,7 @@ from desktop_app.core.state import AgentState, Mode, PermissionContext
 from desktop_app.core.tools.background import Command
 
 from .detail import CompactionDetail
-from .kept import Kept
+from .offloads import Offload
 from .policy import Policy
 from .request_shapes import Answered, Request
 
@@ -267,7 +267,7 @@ class Conversation(Protocol):
         ``context.not_live``."""
         ...
 
-    async def offloads(self) -> list[Kept]:
+    async def offloads(self) -> list[Offload]:
         """What left the context, newest first, whichever store keeps it."""
         ...
 

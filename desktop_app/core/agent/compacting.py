@@ -18,7 +18,7 @@ from desktop_app.core.sessions.base import NewRecord, SessionKey
 from .detail import CompactionDetail, detail
 from .driving import Driving
 from .finding import find
-from .kept import Kept, content_of, kept_in
+from .offloads import Offload, content_of, offloads_in
 
 
 class Compacting(Driving):
@@ -102,10 +102,10 @@ class Compacting(Driving):
 
     # -- one thing ---------------------------------------------------------------------------
 
-    async def offloads(self) -> list[Kept]:
+    async def offloads(self) -> list[Offload]:
         error = self.outbox.error
         why = (error.code, dict(error.params)) if error is not None else None
-        found = await kept_in(self.log.journal)
+        found = await offloads_in(self.log.journal)
         return [kept if kept.place else replace(kept, why=why) for kept in found]
 
     async def offload_content(self, offload_id: str) -> bytes:

@@ -174,11 +174,7 @@ class SessionConversation(Answering, Compacting, Changing):
         await self.commands.close()
         await self._servers.close()
         await self._requests.settle()
-        try:
-            await self.log.save_unsaved()
-        except SlipwayError as error:
-            logger.error("what happened last could not be saved: %s", error)
-        await self.log.journal.close()
+        await self.log.close()
 
 
 __all__ = ["Agent", "SessionConversation", "Setting", "history_of"]

@@ -27,7 +27,7 @@ from desktop_app.core.workspaces.history import History as Folded
 
 from .base import Activity, Attachment, Decision, History, HistoryEntry, Pending
 from .detail import CompactionDetail
-from .kept import Kept
+from .offloads import Offload
 from .policy import Policy
 from .request_shapes import Answered, Request
 
@@ -246,7 +246,7 @@ class ForeignConversation:
     async def whole_result(self, ref: str) -> str:
         raise self._refuse()
 
-    async def offloads(self) -> list[Kept]:
+    async def offloads(self) -> list[Offload]:
         return []  # what its program offloaded is this history
 
     async def offload_content(self, offload_id: str) -> bytes:

@@ -18,11 +18,9 @@ from .folded import Folded
 
 logger = logging.getLogger(__name__)
 SNAPSHOT_PAGE = 2000
+HELD_SECONDS = 0.05  # no record waits longer for the next append
 # Of every step, and made of nothing but what JSON gives back as it was: not parsed again.
 _PLAIN = frozenset({"model.request", "assistant.message", "tool.result"})
-
-
-HELD_SECONDS = 0.05  # no record waits longer for the next append
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +109,20 @@ class SessionLog:
             del self._unsaved[0]
         return written
 
+    async def close(self) -> None:
+        """Write what is held or was refused, as far as the disk takes it now, and let the journal
+        go."""
+        for save in (self.flush, self.save_unsaved):
+            try:
+                await save()
+            except SlipwayError as error:
+                logger.error("what happened last could not be saved: %s", error)
+        await self._tasks.finish()
+        await self.journal.close()
+
     @property
     def holding(self) -> bool:
+        """Whether a record waits for the next append."""
         return bool(self._held)
 
     def hold(self, record: NewRecord, ops: Sequence[OpUpdate] = ()) -> bool:
@@ -186,7 +196,7 @@ class SessionLog:
             self._timer.cancel()
             self._timer = None
         first = [h.record for h in held]
-        all_ops = [op for h in held for op in h.ops] + list(ops) if held else ops
+        all_ops = [*(op for h in held for op in h.ops), *ops]
         self._writing += 1
         try:
             written = await self.journal.append([*first, *records], ops=all_ops, draft=draft)
@@ -207,9 +217,10 @@ class SessionLog:
         lacks it would be none that a replay gives."""
         try:
             written = await self.journal.read(after=self.now.head)
-            self._written(written, (), held if written else ())
             if held and not written:
                 await self._take_back(held, None)
+            else:
+                self._written(written, (), held)
         except SlipwayError as error:
             logger.warning("what was written last is not known: %s", error)
 
@@ -235,7 +246,8 @@ class SessionLog:
 
     async def _take_back(self, held: Sequence[_Held], error: SlipwayError | None) -> None:
         """The state as the journal has it, without what was held; that is saved later where the
-        disk may take it then."""
+        disk may take it then. What was to be told of it never is: the end of the turn is, which
+        says of every call what became of it."""
         if error is not None and error.retryable:
             ops = tuple(op for h in held for op in h.ops)
             self._unsaved.append((tuple(h.record for h in held), ops))

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from desktop_app.core.agent.kept import Kept
+from desktop_app.core.agent.offloads import Offload
 from desktop_app.core.ids import now_us
 from desktop_app.core.messages import Msg
 from desktop_app.ui.errors import describe
@@ -45,7 +45,7 @@ IdRole = Qt.ItemDataRole.UserRole + 1
 _ICONS = {"messages": "messages-square", "tool_result": "file-text", "data": "image"}
 
 
-def kept_title(kept: Kept) -> str:
+def kept_title(kept: Offload) -> str:
     """What it is, in words."""
     if kept.kind == "messages":
         return trn("{n} message", "{n} messages", kept.items)
@@ -54,7 +54,7 @@ def kept_title(kept: Kept) -> str:
     return kept.name.rpartition("/")[2]
 
 
-def place_words(kept: Kept) -> str:
+def place_words(kept: Offload) -> str:
     """Where it is kept."""
     if not kept.place:
         if kept.why is None:
@@ -66,7 +66,7 @@ def place_words(kept: Kept) -> str:
     return tr("In the workspace: {place}", place=kept.place)
 
 
-def readable(kept: Kept, data: bytes) -> str:
+def readable(kept: Offload, data: bytes) -> str:
     """``data`` as somebody reads it: messages under who said them, else the text itself."""
     text = data.decode("utf-8", "replace")
     if kept.kind != "messages":
@@ -88,12 +88,12 @@ class OffloadsDialog(Dialog):
 
     chosen = Signal(str)
 
-    def __init__(self, parent: QWidget | None, offloads: Sequence[Kept], name: str) -> None:
+    def __init__(self, parent: QWidget | None, offloads: Sequence[Offload], name: str) -> None:
         super().__init__(parent, lambda: tr("Offloads of this session"), width=860)
         self._all = list(offloads)
         self._text = ""
         self.at = 0
-        self.kept: Kept | None = None
+        self.kept: Offload | None = None
         self.search = SearchField(lambda: tr("Find an offload"))
         self.search.searched.connect(self._fill)
         self.model = QStandardItemModel(self)

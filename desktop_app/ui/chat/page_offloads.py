@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QImage, QPixmap
 
-from desktop_app.core.agent.kept import Kept
+from desktop_app.core.agent.offloads import Offload
 from desktop_app.core.errors import SlipwayError
 from desktop_app.core.tasks import Tasks
 from desktop_app.core.workspaces.backend import Backend
@@ -43,7 +43,7 @@ class PageOffloads:
             return
         name = next((kept.name for kept in found if path and path.endswith(kept.name)), "")
 
-        async def read(kept: Kept) -> None:
+        async def read(kept: Offload) -> None:
             try:
                 data = await conversation.offload_content(kept.id)
             except SlipwayError as error:

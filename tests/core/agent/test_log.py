@@ -256,6 +256,52 @@ async def test_the_error_of_what_nobody_waited_for_is_told_to_who_appends_next(
         await o.check()
 
 
+async def test_what_is_held_or_was_refused_is_written_when_the_session_closes(
+    tmp_path: Path,
+) -> None:
+    import apsw
+
+    async with Opened(tmp_path) as o:
+        tried = asyncio.Event()
+
+        def full(op: str, name: str) -> None:
+            if op == "write":
+                o.loop.call_soon_threadsafe(tried.set)
+                raise apsw.FullError("full")
+
+        o.hold()
+        o.disk.before = full
+        async with asyncio.timeout(30):
+            await tried.wait()
+        o.disk.before = lambda op, name: None
+        await o.log.close()
+        journal = await o.store.open(KEY)
+        assert (await journal.read())[-1].kind == "tool.result"
+        await journal.close()
+
+
+async def test_a_cancelled_append_that_the_disk_refused_tells_nothing(tmp_path: Path) -> None:
+    import apsw
+
+    async with Opened(tmp_path) as o:
+
+        def full(op: str, name: str) -> None:
+            if op == "write":
+                raise apsw.FullError("full")
+
+        o.hold()
+        o.disk.before = full
+        append = asyncio.ensure_future(o.log.append(request()))
+        await asyncio.sleep(0)
+        append.cancel()
+        await asyncio.wait([append])
+        assert append.cancelled()
+        assert TOLD not in o.heard
+        assert [c.id for c in o.log.now.calls()] == ["c1"]
+        o.disk.before = lambda op, name: None
+        await o.check()
+
+
 class Slow:
     """A folder whose files are looked at only when the gate is open."""
 

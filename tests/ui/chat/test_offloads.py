@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from desktop_app.core.agent.kept import Kept
+from desktop_app.core.agent.offloads import Offload
 from desktop_app.core.messages import Msg, TextBlock
 from desktop_app.ui import i18n
 from desktop_app.ui.chat.offloads_dialog import PAGE, OffloadsDialog, place_words
@@ -37,9 +37,9 @@ def png() -> bytes:
 
 RESULT, LINES = "sessions/s/tool_result-c1.txt", "sessions/s/context.jsonl"
 KEPT = [
-    Kept("k3", "data", "data/abc.png", 80, 1, 30, "b3", place="s3://b/abc.png", store="S3"),
-    Kept("k2", "tool_result", RESULT, 90, 1, 20, "b2", label="Read", why=WHY),
-    Kept("k1", "messages", LINES, 99, 1, 10, "b1", place="s3://b/1", store="S3"),
+    Offload("k3", "data", "data/abc.png", 80, 1, 30, "b3", place="s3://b/abc.png", store="S3"),
+    Offload("k2", "tool_result", RESULT, 90, 1, 20, "b2", label="Read", why=WHY),
+    Offload("k1", "messages", LINES, 99, 1, 10, "b1", place="s3://b/1", store="S3"),
 ]
 
 
@@ -133,9 +133,9 @@ def test_nothing_offloaded_and_content_that_is_gone_say_so(stage: Stage, qtbot: 
 
 
 def test_places_in_words() -> None:
-    here = Kept("k", "messages", "n", 1, 1, 0, "b", place="sessions/s/context.jsonl")
+    here = Offload("k", "messages", "n", 1, 1, 0, "b", place="sessions/s/context.jsonl")
     assert place_words(here) == "In the workspace: sessions/s/context.jsonl"
-    waiting = Kept("k", "messages", "n", 1, 1, 0, "b")
+    waiting = Offload("k", "messages", "n", 1, 1, 0, "b")
     assert place_words(waiting).startswith("On its way")
     i18n.set_language("zh_CN")
     assert place_words(here) == "在工作区：sessions/s/context.jsonl"

@@ -5,7 +5,7 @@ Slow to import: ``engine.py`` loads it in a thread at the first use.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -19,7 +19,7 @@ class Client(aiodocker.Docker):
     connection stays open and the engine goes on."""
 
     @asynccontextmanager
-    async def _query(self, *args: Any, **options: Any) -> AsyncIterator[aiohttp.ClientResponse]:
+    async def _query(self, *args: Any, **options: Any) -> AsyncGenerator[aiohttp.ClientResponse]:
         async with super()._query(*args, **options) as response:
             try:
                 yield response

@@ -19,7 +19,7 @@ PAGE = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class Offload:
     """One offload. ``name`` is the one promised to the agent, relative; ``place`` where it is,
     as the workspace or the store says (empty: on its way); ``store`` the kind of a store of the
     person's own (empty: the workspace). ``label`` is the tool of a result. Bytes; microseconds;
@@ -39,7 +39,7 @@ class Kept:
     why: tuple[str, dict[str, Any]] | None = None
 
 
-async def kept_in(journal: Journal) -> list[Kept]:
+async def offloads_in(journal: Journal) -> list[Offload]:
     """All of a session's offloads, newest first."""
     found = await _promised(journal)
     wanted = {kept.blob for kept in found if kept.kind == "tool_result"}
@@ -65,18 +65,18 @@ async def content_of(journal: Journal, offload_id: str) -> bytes:
     raise SessionError("offload.unknown", id=offload_id)
 
 
-async def _promised(journal: Journal) -> list[Kept]:
+async def _promised(journal: Journal) -> list[Offload]:
     records = await journal.read(kinds=("offload", "offload.delivered"))
     return await asyncio.to_thread(_listed, records)
 
 
-def _listed(records: Iterable[Record]) -> list[Kept]:
-    found: dict[str, Kept] = {}
+def _listed(records: Iterable[Record]) -> list[Offload]:
+    found: dict[str, Offload] = {}
     for record in records:
         body: dict[str, Any] = record.body()
         name = str(body["id"])
         if record.kind == "offload":
-            found[name] = Kept(
+            found[name] = Offload(
                 name,
                 body["kind"],
                 str(body["path"]),
