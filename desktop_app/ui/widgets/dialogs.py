@@ -172,7 +172,9 @@ class _Fate(QWidget):
             for item in items:
                 line = QHBoxLayout()
                 line.setSpacing(theme().px(6))
-                line.addWidget(Glyph(glyph, token, 14), 0, Qt.AlignmentFlag.AlignTop)
+                sign = Glyph(glyph, token, 14)
+                sign.setFixedHeight(theme().line("small"))  # beside the first line of the words
+                line.addWidget(sign, 0, Qt.AlignmentFlag.AlignTop)
                 line.addWidget(Label(item, role="small", wrap=True), 1)
                 column.addLayout(line)
             column.addStretch(1)
@@ -215,8 +217,9 @@ class ConfirmDialog(Dialog):
         px = theme().px
         row = QHBoxLayout()
         row.setSpacing(px(12))
-        glyph = ("triangle-alert", "warning") if danger else ("circle-question-mark", "info")
-        row.addWidget(Glyph(*glyph, 20), 0, Qt.AlignmentFlag.AlignTop)
+        self._sign = Glyph("", size=20)
+        self._show_sign(danger)
+        row.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignTop)
         self._words = words = QVBoxLayout()
         words.setSpacing(px(6))
         self.heading = Label(title, role="title", wrap=True)
@@ -248,6 +251,10 @@ class ConfirmDialog(Dialog):
     def option_chosen(self) -> bool:
         return self.option is not None and self.option.isChecked()
 
+    def _show_sign(self, danger: bool) -> None:
+        sign = ("triangle-alert", "warning") if danger else ("circle-question-mark", "info")
+        self._sign.set_glyph(*sign)
+
     def _say(self, what: Option) -> None:
         self.text.set_source(what.text)
         self.go.set_source(what.action)
@@ -256,6 +263,9 @@ class ConfirmDialog(Dialog):
         for button, default in ((self.cancel, danger), (self.go, not danger)):
             button.setDefault(default)
             button.setAutoDefault(default)
+        if danger and self.go.hasFocus():
+            self.cancel.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._show_sign(danger)
         fate = _Fate(what.kept, what.lost)
         if self._fate is not None:
             self._words.replaceWidget(self._fate, fate)

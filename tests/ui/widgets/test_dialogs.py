@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDialog, QWidget
 
 from desktop_app.ui.bridge import confirm, show
 from desktop_app.ui.widgets import Check, ConfirmDialog, Field, Label, TextPrompt, TrustDialog
-from desktop_app.ui.widgets.dialogs import Dialog, FactRow, visible
+from desktop_app.ui.widgets.dialogs import Dialog, FactRow, Option, visible
 
 
 @pytest.fixture
@@ -173,5 +173,18 @@ def test_controls_of_a_form_begin_where_those_above_do(parent, theme, qtbot, per
     assert len({control.mapTo(dialog, QPoint()).x() for control in controls}) == 1
     label = rows[1].findChild(Label)
     assert label.height() >= label.heightForWidth(label.width()), "the whole name is seen"
+    dialog.reject()
+    dialog.deleteLater()
+
+
+def test_what_becomes_dangerous_takes_the_focus_from_the_button_that_does_it(parent, qtbot):
+    option = Option("Delete it too", "Gone for good.", "Forget and delete", lost=["the box"])
+    dialog = ConfirmDialog(parent, title="Forget?", text="x", action="Forget", option=option)
+    dialog.show()
+    dialog.activateWindow()
+    qtbot.waitUntil(dialog.go.hasFocus)
+    dialog.option.setChecked(True)
+    assert dialog.cancel.hasFocus()
+    assert dialog.cancel.isDefault()
     dialog.reject()
     dialog.deleteLater()

@@ -15,7 +15,7 @@ from desktop_app.core.models.base import ModelInfo
 from desktop_app.ui.chat import figures
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
-from desktop_app.ui.widgets.base import Text
+from desktop_app.ui.widgets.base import Text, follow
 from desktop_app.ui.widgets.buttons import Button
 from desktop_app.ui.widgets.dialogs import Dialog, FactRow
 from desktop_app.ui.widgets.fields import Choice, Field
@@ -172,6 +172,7 @@ class ModesDialog(Dialog):
             spin.setRange(round(100 * LEAST), round(100 * MOST))
             spin.setSuffix(" %")
             spin.lineEdit().setTextMargins(theme().px(6), 0, theme().px(6), 0)
+            follow(spin, setFixedHeight="field")
             spin.setAccessibleName(name())
             spin.valueChanged.connect(self._changed)
             holder = QWidget()
