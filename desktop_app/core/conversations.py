@@ -30,6 +30,7 @@ from .events import (
     TitleChanged,
     ToolFinished,
 )
+from .folders import Folders
 from .machines import Machines
 from .mcp.manager import McpManager
 from .mcp.runner import Runner
@@ -41,7 +42,7 @@ from .sessions.appdb import AppDb, Placement
 from .sessions.base import SessionKey
 from .sessions.index import Index
 from .sessions.sqlite import SqliteJournalStore
-from .shelf import USER, Shelf, tools
+from .shelf import USER, tools
 from .tasks import Tasks
 from .workspaces.base import Offloader
 from .workspaces.local_workspace import LocalWorkspace
@@ -66,7 +67,7 @@ class Glance:
     history: History
 
 
-class Conversations(Shelf, ABC):
+class Conversations(Folders, ABC):
     """See the module. Safe to use from one event loop."""
 
     def __init__(self, paths: Paths, db: AppDb, index: Index, on_error: Any) -> None:

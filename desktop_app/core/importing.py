@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Literal
 
 from .errors import WorkspaceError
+from .folders import Folders
 from .ids import safe_name
 from .places import RESCUED
-from .shelf import Shelf
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ class Candidate:
     when: str = ""
 
 
-async def below(shelf: Shelf, root: str) -> list[Candidate]:
+async def below(shelf: Folders, root: str) -> list[Candidate]:
     """The workspaces of AgentScope in ``root``: it keeps each in a folder of its own below one; or
     ``root`` itself. By name; those that cannot be read are left out and logged. WorkspaceError when
     ``root`` cannot be listed."""
@@ -65,7 +65,7 @@ async def below(shelf: Shelf, root: str) -> list[Candidate]:
     return [one for one in ([itself] if itself else found) if one is not None]
 
 
-async def copies(shelf: Shelf) -> list[Candidate]:
+async def copies(shelf: Folders) -> list[Candidate]:
     """The rescue copies on this computer, newest first, also of workspaces that were deleted."""
     rows = [*await shelf.db.workspaces(), *await shelf.db.workspaces(forgotten=True)]
     names = {safe_name(row.id): row.name for row in rows}

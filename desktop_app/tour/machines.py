@@ -11,7 +11,7 @@ from PySide6.QtGui import QAction
 from desktop_app.app import Program
 from desktop_app.core import events as ev
 from desktop_app.core.models.scripted import SCRIPTED, ScriptedModel, TurnSource
-from desktop_app.core.overview import OverviewRow
+from desktop_app.core.overview_row import OverviewRow
 from desktop_app.core.workspaces.remote.managed import ManagedWorkspace
 from desktop_app.ui.files.model import PathRole
 from desktop_app.ui.machines.new_dialog import NewWorkspaceDialog

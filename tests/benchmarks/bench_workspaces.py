@@ -21,7 +21,7 @@ os.environ.setdefault("SLIPWAY_KEYRING", "none")
 
 from desktop_app.app import make_application
 from desktop_app.core.loopwatch import LoopWatch
-from desktop_app.core.overview import OverviewRow
+from desktop_app.core.overview_row import OverviewRow
 from desktop_app.core.paths import paths
 from desktop_app.core.service import Slipway
 from tests.benchmarks.figures import limit

@@ -13,7 +13,8 @@ import pytest
 from desktop_app.core import overview as overview_module
 from desktop_app.core.errors import SlipwayError
 from desktop_app.core.ids import now_us
-from desktop_app.core.overview import Overview, OverviewRow, engine_name, spent
+from desktop_app.core.overview import Overview
+from desktop_app.core.overview_row import OverviewRow, engine_name, spent
 from desktop_app.core.paths import paths
 from desktop_app.core.service import Slipway
 from desktop_app.core.spending import HOUR_US, month_start_us

@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QDialog, QWidget
 
 from desktop_app.core.machines import Loss
-from desktop_app.core.overview import OverviewRow
+from desktop_app.core.overview_row import OverviewRow
 from desktop_app.ui.bridge import show
 from desktop_app.ui.i18n import tr, trn
 from desktop_app.ui.widgets import ConfirmDialog, figures

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from desktop_app.core.overview import OverviewRow
+from desktop_app.core.overview_row import OverviewRow
 from desktop_app.ui.errors import describe
 from desktop_app.ui.i18n import mark, tr, trn
 from desktop_app.ui.widgets import figures

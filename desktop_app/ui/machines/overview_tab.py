@@ -8,7 +8,7 @@ from datetime import datetime
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from desktop_app.core.happenings import Happening
-from desktop_app.core.overview import OverviewRow
+from desktop_app.core.overview_row import OverviewRow
 from desktop_app.core.workspaces.remote.managed import Usage
 from desktop_app.ui.i18n import tr, trn
 from desktop_app.ui.theme import theme

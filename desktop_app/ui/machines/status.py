@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
-from desktop_app.core.overview import OverviewRow, spent
+from desktop_app.core.overview_row import OverviewRow, spent
 from desktop_app.ui.i18n import tr, trn
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import ElidedLabel, Glyph, Label, Line, figures

@@ -16,7 +16,7 @@ from PySide6.QtCore import (
     Signal,
 )
 
-from desktop_app.core.overview import OverviewRow
+from desktop_app.core.overview_row import OverviewRow
 from desktop_app.ui.i18n import tr, trn
 
 from .columns import COLUMNS, describe_row

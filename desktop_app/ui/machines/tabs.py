@@ -8,7 +8,7 @@ from functools import cached_property
 from PySide6.QtCore import QObject, Signal
 
 from desktop_app.core.errors import SlipwayError
-from desktop_app.core.overview import OverviewRow
+from desktop_app.core.overview_row import OverviewRow
 from desktop_app.core.tasks import Tasks
 from desktop_app.core.workspaces.docker.workspace import DockerWorkspace
 from desktop_app.core.workspaces.e2b.workspace import E2BWorkspace

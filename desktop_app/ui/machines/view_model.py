@@ -13,7 +13,8 @@ from desktop_app.core.context.tokens import ClassCounter
 from desktop_app.core.errors import SlipwayError, WorkspaceError
 from desktop_app.core.machines import Loss, Verb
 from desktop_app.core.neighbours import Neighbour
-from desktop_app.core.overview import AGENT, Overview, OverviewRow
+from desktop_app.core.overview import AGENT, Overview
+from desktop_app.core.overview_row import OverviewRow
 from desktop_app.core.service import Slipway
 from desktop_app.core.workspaces.e2b.sandbox import Found
 from desktop_app.core.workspaces.remote.managed import Progress, looking

@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
 
 from desktop_app.core.catalog import SessionSummary, WorkspaceSummary
 from desktop_app.core.errors import SlipwayError
+from desktop_app.core.folders import FolderReport
 from desktop_app.core.sessions.base import SessionKey
-from desktop_app.core.shelf import FolderReport
 from desktop_app.core.tasks import Tasks
 from desktop_app.ui.bridge import show
 from desktop_app.ui.i18n import tr, trn

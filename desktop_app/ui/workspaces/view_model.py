@@ -10,10 +10,10 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from desktop_app.core.agents import DEFAULT_AGENT
 from desktop_app.core.catalog import SessionSummary, WorkspaceSummary
+from desktop_app.core.folders import FolderReport
 from desktop_app.core.machines import Verb
 from desktop_app.core.service import Slipway
 from desktop_app.core.sessions.base import SessionKey
-from desktop_app.core.shelf import FolderReport
 from desktop_app.ui.doing import Doing
 
 from .tree_model import WorkspaceTreeModel

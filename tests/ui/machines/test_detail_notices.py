@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from desktop_app.core.overview import OverviewRow
+from desktop_app.core.overview_row import OverviewRow
 from desktop_app.core.workspaces.remote.machine import Machine
 from desktop_app.ui.machines.detail import Detail
 from desktop_app.ui.widgets import Button

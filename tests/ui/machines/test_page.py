@@ -15,7 +15,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from desktop_app.core.overview import OverviewRow
+from desktop_app.core.overview_row import OverviewRow
 from desktop_app.core.service import Slipway
 from desktop_app.core.workspaces.docker.discovery import Endpoint
 from desktop_app.core.workspaces.docker.engines import Engines

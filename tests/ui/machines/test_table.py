@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QPersistentModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication
 
-from desktop_app.core.overview import OverviewRow
+from desktop_app.core.overview_row import OverviewRow
 from desktop_app.ui import i18n
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.machines.columns import BY_ID, COLUMNS, NONE, state_of
