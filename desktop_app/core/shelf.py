@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, cast
 
 from .agent.foreign import foreign_key
@@ -142,15 +141,17 @@ class Shelf:
         return workspace
 
     async def _remember(self, workspace_id: str, workspace: LocalWorkspace) -> None:
-        """Which machine it has, so that one which is gone when it is opened again is told."""
+        """Which machine it has, so that one which is gone when it is opened again is told. Where it
+        cannot be kept that is all that is lost: whoever lists or ends goes on."""
         if not isinstance(workspace, ManagedWorkspace):
             return
         if self._had.get(workspace_id, "") == workspace.had:
             return
         self._had[workspace_id] = workspace.had
-        row = await self.db.workspace(workspace_id)
-        config = {**row.config, "machine": workspace.had}
-        await self.db.put_workspace(replace(row, config=config))
+        try:
+            await self.db.configure(workspace_id, machine=workspace.had)
+        except (SlipwayError, KeyError) as error:
+            log.info("which machine a workspace has is not kept: %s", error)
 
     async def open_anyway(self, workspace_id: str) -> WorkspaceInfo:
         """Write in a workspace that another program may be using: the person says so, for as long
@@ -166,8 +167,7 @@ class Shelf:
         workspace = self.manager.cached(workspace_id)
         if workspace is None or not workspace.info.foreign or not (left := await workspace.left()):
             return
-        row = await self.db.workspace(workspace_id)
-        await self.db.put_workspace(replace(row, config={**row.config, "left_ns": left}))
+        await self.db.configure(workspace_id, left_ns=left)
 
     def _follow_machine(self, workspace_id: str, workspace: ManagedWorkspace) -> None:
         """Tell each stage of a machine that is brought up, whoever asked for it."""
@@ -259,7 +259,7 @@ class Shelf:
         off = skills_off(row.config)
         mine = [name for name in off.get(agent_id, []) if name != folder]
         off[agent_id] = mine if enabled else [*mine, folder]
-        await self.db.put_workspace(replace(row, config={**row.config, "skills_off": off}))
+        await self.db.configure(workspace_id, skills_off={agent_id: off[agent_id]})
         (await self.workspace(workspace_id)).set_skills_off(agent_id, off[agent_id])
         self.tell(WorkspacesChanged(workspace_id))
 

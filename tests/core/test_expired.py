@@ -4,6 +4,7 @@ computer, a real conversation."""
 from __future__ import annotations
 
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -81,3 +82,24 @@ async def test_e2b_sandbox_that_expired_while_the_window_was_closed(
         (shown,) = await service.list_workspaces()
         assert shown.info.params == {}, "who removed it knows"
         assert await service.close() == []
+
+
+async def test_e2b_sandbox_is_listed_and_put_away_where_the_catalogue_takes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A newer program made the catalogue: it is read, and nobody may write in it."""
+    monkeypatch.setenv("SLIPWAY_KEYRING", "none")
+    with cloud_or_skip() as cloud:
+        service = await opened(tmp_path / "home", cloud)
+        info = await service.machines.create("in the cloud", E2BSpec())
+        assert await service.close() == []
+        with sqlite3.connect(service.paths.data / "app.db") as raw:
+            raw.execute("PRAGMA user_version=99")
+        raw.close()
+        service = await opened(tmp_path / "home", cloud)
+        await service.machines.do(info.id, "start")
+        (shown,) = await service.list_workspaces()
+        assert shown.info.state == "ready"
+        assert await service.close() == []
+        (box,) = cloud.boxes.values()
+        assert box.state == "paused"

@@ -146,6 +146,12 @@ class AppDb:
     async def rename_workspace(self, workspace_id: str, name: str) -> None:
         await self._change("UPDATE workspace SET name = ? WHERE id = ?", name, workspace_id)
 
+    async def configure(self, workspace_id: str, **parts: Any) -> None:
+        """Keep these parts in its config; of a part that is a table, these entries. All else of the
+        row stays, whoever changes it meanwhile."""
+        sql = "UPDATE workspace SET config = json_patch(config, ?) WHERE id = ?"
+        await self._change(sql, json.dumps(parts), workspace_id)
+
     async def trust_workspace(self, workspace_id: str, trusted: bool) -> None:
         await self._change("UPDATE workspace SET trusted = ? WHERE id = ?", trusted, workspace_id)
 

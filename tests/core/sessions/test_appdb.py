@@ -49,6 +49,24 @@ async def test_workspaces_keep_every_field_and_the_persons_order(db, tmp_path):
     await db.close()
 
 
+async def test_a_part_of_the_config_is_kept_beside_what_others_change(db):
+    off = {"ann": ["one"], "bob": []}
+    await db.put_workspace(
+        WorkspaceRow("w1", "Notes", config={"docker": {"image": "x"}, "skills_off": off})
+    )
+    await db.forget_workspace("w1")
+    left = 1_764_488_000_123_456_789
+    await db.configure("w1", machine="笔记", left_ns=left, skills_off={"bob": ["two"]})
+    row = await db.workspace("w1")
+    assert row.config == {
+        "docker": {"image": "x"}, "machine": "笔记", "left_ns": left,
+        "skills_off": {"ann": ["one"], "bob": ["two"]},
+    }  # fmt: skip
+    assert row.forgotten_us is not None
+    with pytest.raises(KeyError):
+        await db.configure("w9", machine="x")
+
+
 async def test_a_forgotten_workspace_keeps_its_sessions_and_can_be_recalled(db):
     await db.put_workspace(WorkspaceRow("w1", "Notes", folder="/n"))
     await db.place(Placement(KEY, "w1", "Plan"))
