@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -111,43 +111,41 @@ class ModelLibrary:
         self, one: ModelDefinition, key: str = ""
     ) -> tuple[ModelDefinition, Place | None]:
         """Add or replace a model, and keep its key when one is given; where the key lies then.
-        Raises SettingsError ``settings.unwritable``; nothing is changed in that case."""
-        before = list(self.file.models)
-        kept = self.file.put(one)
-        try:
-            await self._save()
-        except BaseException:
-            self.file.models = before
-            raise
-        place = await self.secrets.put(kept.service, key) if key else None
+        Raises SettingsError ``settings.unwritable``: nothing is changed when it is of this file,
+        and the model is there without its key when it is of the names of variables."""
+        async with self._changing():
+            kept = self.file.put(one)
         self.refusals.forget(kept.id)
         self._register(kept)
-        return kept, place
+        return kept, await self.secrets.put(kept.service, key) if key else None
 
     async def remove(self, model_id: str) -> None:
         """Take a model out; its key too, when no other model of that service is left."""
         gone = next((m for m in self.file.models if m.id == model_id), None)
         if gone is None:
             return
-        before = list(self.file.models)
-        self.file.remove(model_id)
-        try:
-            await self._save()
-        except BaseException:
-            self.file.models = before
-            raise
+        async with self._changing():
+            self.file.remove(model_id)
         self._registry.remove(model_id)
         if all(m.service != gone.service for m in self.file.models):
             await self.secrets.remove(gone.service)
 
     async def set_discover(self, on: bool) -> None:
         """Whether servers on this computer are looked for."""
-        self.file.discover = on
-        await self._save()
+        async with self._changing():
+            self.file.discover = on
 
-    async def _save(self) -> None:
+    @asynccontextmanager
+    async def _changing(self) -> AsyncGenerator[None]:
+        """One change of the file at a time, saved at its end. What cannot be saved is undone."""
         async with self._saving:
-            await asyncio.to_thread(self.file.save)
+            before = list(self.file.models), self.file.discover
+            try:
+                yield
+                await asyncio.to_thread(self.file.save)
+            except BaseException:
+                self.file.models, self.file.discover = before
+                raise
 
     async def learn(self) -> bool:
         """Find out which models take an effort of thinking, those of which it is not known;

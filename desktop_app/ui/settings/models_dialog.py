@@ -59,6 +59,7 @@ class ModelsDialog(Dialog):
         self.form = ModelForm()
         self._build()
         self._closed = self._filling = False
+        self._found: list[Found] = []
         self.form.listWanted.connect(lambda: self._ask("list", self._list_models))
         self.form.modelChosen.connect(
             lambda p, m: self._ask("look up", lambda: self._look_up(p, m))
@@ -135,9 +136,7 @@ class ModelsDialog(Dialog):
     def _add_foot(self) -> None:
         self.discover = Switch(lambda: tr("Look for model servers on this computer"))
         self.discover.setChecked(self.library.file.discover)
-        self.discover.toggled.connect(
-            lambda on: self._ask("discover", lambda: self._set_discover(on))
-        )
+        self.discover.toggled.connect(lambda on: self._work(lambda: self._set_discover(on)))
         self.network = Button(lambda: tr("Network…"), glyph="globe", variant="ghost")
         self.network.clicked.connect(self.networkWanted.emit)
         if self._agents is not None:
@@ -166,7 +165,7 @@ class ModelsDialog(Dialog):
     def _fill(self, *, keep: bool = False, found: list[Found] | None = None) -> None:
         chosen = self.chosen() if keep else None
         self._filling = True  # what is written in the fields stays
-        self._found = found if found is not None else getattr(self, "_found", [])
+        self._found = self._found if found is None else found
         self.items.clear()
         for one in self.library.models:
             names = [BY_ID[one.provider].name]
@@ -354,12 +353,17 @@ class ModelsDialog(Dialog):
 
     async def _discover(self) -> None:
         found = await self.library.found()
-        if found:
+        if found != self._found:
             self._fill(keep=True, found=found)
 
     async def _set_discover(self, on: bool) -> None:
-        await self.library.set_discover(on)
-        self._fill(keep=True, found=await self.library.found())
+        try:
+            await self.library.set_discover(on)
+        except SlipwayError:
+            self.discover.setChecked(self.library.file.discover)
+            raise
+        if not self._closed:
+            self._ask("discover", self._discover)
 
     def _make_default(self) -> None:
         one = self.chosen()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import stat
 import threading
@@ -191,8 +192,37 @@ async def test_a_file_that_cannot_be_written_changes_nothing(
         await library.put(entry(name="another"))
     with pytest.raises(SettingsError):
         await library.remove(one.id)
+    with pytest.raises(SettingsError):
+        await library.set_discover(False)
     assert library.models == [one]
+    assert library.file.discover
     assert [m.id for m in library._registry.list()] == ["guide", one.id]
+
+
+async def test_a_change_that_fails_takes_nothing_of_another_with_it(
+    library: ModelLibrary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saving, go, save = threading.Event(), threading.Event(), Definitions.save
+    outcomes = [SettingsError("settings.unwritable", path="p", reason="full"), None]
+
+    def held(file: Definitions) -> Path | None:
+        saving.set()
+        assert go.wait(10)
+        if (failure := outcomes.pop(0)) is not None:
+            raise failure
+        return save(file)
+
+    monkeypatch.setattr(Definitions, "save", held)
+    first = asyncio.ensure_future(library.put(entry(name="first")))
+    await asyncio.to_thread(saving.wait, 10)
+    second = asyncio.ensure_future(library.put(entry(name="second", model="gpt-5-mini")))
+    await asyncio.sleep(0)
+    go.set()
+    with pytest.raises(SettingsError):
+        await first
+    kept, _ = await second
+    assert library.models == [kept]
+    assert Definitions.load(tmp_path / "config" / "models.json").models == [kept]
 
 
 async def test_the_file_is_the_persons_alone(library: ModelLibrary, tmp_path: Path) -> None:

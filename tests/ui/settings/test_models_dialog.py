@@ -12,6 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit
 
 from desktop_app.core.agents import Agents
+from desktop_app.core.errors import SettingsError
 from desktop_app.core.models.base import Price
 from desktop_app.core.models.definitions import Definitions, ModelDefinition
 from desktop_app.core.models.discovery import Found
@@ -230,7 +231,29 @@ def test_servers_on_this_computer_are_offered_and_can_be_left_alone(
     qtbot.waitUntil(lambda: [m.id for m in library.models] == ["ollama:llama3"])
     qtbot.waitUntil(lambda: names(dialog) == ["llama3"])
     dialog.discover.setChecked(False)
+    dialog.reject()  # what saves goes on
     qtbot.waitUntil(lambda: library.file.discover is False)
+    assert Definitions.load(library.file.path).discover is False
+
+
+def test_a_switch_that_cannot_be_saved_goes_back_and_says_why(
+    qtbot: Any, dialog: ModelsDialog, library: ModelLibrary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_file: Definitions) -> None:
+        raise SettingsError("settings.unwritable", path="models.json", reason="no space left")
+
+    with monkeypatch.context() as full:
+        full.setattr(Definitions, "save", fail)
+        dialog.discover.setChecked(False)
+        qtbot.waitUntil(lambda: "no space left" in dialog.told.text())
+        assert dialog.discover.isChecked()
+        assert names(dialog) == ["llama3"]
+        qtbot.waitUntil(lambda: not len(dialog._tasks))
+    dialog.discover.setChecked(False)
+    dialog.discover.setChecked(True)
+    dialog.discover.setChecked(False)
+    qtbot.waitUntil(lambda: names(dialog) == [])
+    assert not dialog.discover.isChecked()
 
 
 @pytest.mark.parametrize("language", ["en", "zh_CN"])
