@@ -138,13 +138,14 @@ class ApprovalCard(Live, QFrame):
         grid = QGridLayout()
         grid.setHorizontalSpacing(0)
         grid.setVerticalSpacing(px(4))
-        grid.setColumnMinimumWidth(0, px(_LABEL))
         grid.setColumnStretch(1, 1)
         self._values: list[Label] = []
         names = (lambda: tr("Touches"), lambda: tr("Risk"), lambda: tr("Always"))
         top = Qt.AlignmentFlag.AlignTop
         for row, name in enumerate(names):
-            grid.addWidget(Label(name, role="small", tone="faint"), row, 0, top)
+            label = Label(name, role="small", tone="faint")
+            follow(label, setMinimumWidth=_LABEL)
+            grid.addWidget(label, row, 0, top)
             # The rule stands in the last sentence, in mono; everything in it is escaped.
             value = Label("", role="small", wrap=True, select=True, markup=row == 2)
             self._values.append(value)

@@ -9,7 +9,6 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
-    QPlainTextEdit,
     QScrollArea,
     QSizePolicy,
     QVBoxLayout,
@@ -19,8 +18,8 @@ from PySide6.QtWidgets import (
 from desktop_app.ui.files.visible import visible
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
-from desktop_app.ui.widgets.base import Live
 from desktop_app.ui.widgets.labels import ElidedLabel
+from desktop_app.ui.widgets.texts import MonoText
 
 _MOST = 300  # logical pixels that the fields take together before they scroll
 _LINES = 8  # of one field
@@ -40,7 +39,7 @@ def written(arguments: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-class _Value(Live, QPlainTextEdit):
+class _Value(MonoText):
     """One value: a text as it is, anything else as JSON. As high as its lines, up to a limit."""
 
     done = Signal()
@@ -54,18 +53,15 @@ class _Value(Live, QPlainTextEdit):
         self.setPlainText(self._was)
         self._was = self.toPlainText()  # as Qt gives it back when nobody touched it
         self.document().documentLayout().documentSizeChanged.connect(self._grow)
-        self.restyle()
         self.retranslate()
 
     def retranslate(self) -> None:
         self.setAccessibleName(self.name or tr("Arguments of the call"))
 
     def restyle(self) -> None:
-        """In the size in force; a tab is four blanks wide, as in the transcript."""
-        font = theme().font("mono")
-        if self.font() != font:
-            self.setFont(font)
-        self.setTabStopDistance(4 * QFontMetricsF(font).horizontalAdvance(" "))
+        """A tab is four blanks wide, as in the transcript."""
+        super().restyle()
+        self.setTabStopDistance(4 * QFontMetricsF(self.font()).horizontalAdvance(" "))
         self._grow()
 
     def _grow(self, *_: object) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QPlainTextEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from desktop_app.core.tools.background import Command
 from desktop_app.ui.i18n import tr
@@ -10,6 +10,7 @@ from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets.buttons import Button
 from desktop_app.ui.widgets.dialogs import Dialog
 from desktop_app.ui.widgets.labels import Label
+from desktop_app.ui.widgets.texts import MonoText
 
 from .commands_bar import state_words
 from .foreign import ForeignBox, visible
@@ -27,12 +28,10 @@ class CommandDialog(Dialog):
         self.body.addWidget(line)
         self.state = Label("", role="small", tone="muted")
         self.body.addWidget(self.state)
-        self.text = QPlainTextEdit()
+        self.text = MonoText(margin=10)
         self.text.setReadOnly(True)
         self.text.setProperty("bare", True)
-        self.text.setFont(theme().font("mono"))
         self.text.setMaximumBlockCount(BLOCKS)
-        self.text.document().setDocumentMargin(theme().px(10))
         self.text.setAccessibleName(tr("Output of {name}", name=command.id))
         self.text.setPlaceholderText(tr("Nothing was printed yet"))
         frame = ForeignBox(self.text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QStackedWidget, QWidget
 
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import icon, theme
@@ -15,6 +15,7 @@ from desktop_app.ui.widgets.card import Glyph
 from desktop_app.ui.widgets.labels import ElidedLabel
 from desktop_app.ui.widgets.menu import Menu, context_menu
 from desktop_app.ui.widgets.painting import hline
+from desktop_app.ui.widgets.texts import TypedLine
 
 _KIND_ICONS = {"local": "folder", "docker": "container", "e2b": "cloud"}
 
@@ -83,7 +84,7 @@ class ChatHeader(Live, QWidget):
         self._chevron = Glyph("chevron-right", "faint", 14)
         self.title = TitleLabel()
         self.title.editRequested.connect(self.begin_rename)
-        self.editor = QLineEdit()
+        self.editor = TypedLine(role="title")
         self.editor.setMaxLength(200)
         self.editor.installEventFilter(self)
         self.editor.returnPressed.connect(self._commit)
@@ -111,7 +112,6 @@ class ChatHeader(Live, QWidget):
 
     def restyle(self) -> None:
         self.setFixedHeight(theme().size("page-header"))
-        self.editor.setFont(theme().font("title"))
 
     def retranslate(self) -> None:
         self.editor.setAccessibleName(tr("Name of the session"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QPlainTextEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from desktop_app.core.errors import SlipwayError
 from desktop_app.core.workspaces.backend import Backend
@@ -14,6 +14,7 @@ from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets.buttons import Button
 from desktop_app.ui.widgets.dialogs import Dialog
 from desktop_app.ui.widgets.labels import ElidedLabel, Label
+from desktop_app.ui.widgets.texts import MonoText
 
 from . import figures
 from .foreign import ForeignBox, visible
@@ -42,11 +43,9 @@ class OffloadDialog(Dialog):
         self.offset = 0
         self.total = 0
         self.body.addWidget(ElidedLabel(path, role="mono", tone="muted"))
-        self.text = QPlainTextEdit()
+        self.text = MonoText(margin=10)
         self.text.setReadOnly(True)
         self.text.setProperty("bare", True)
-        self.text.setFont(theme().font("mono"))
-        self.text.document().setDocumentMargin(theme().px(10))
         self.text.setAccessibleName(tr("Whole result"))
         frame = ForeignBox(self.text)
         frame.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QListView,
-    QPlainTextEdit,
     QSizePolicy,
     QStackedWidget,
     QVBoxLayout,
@@ -34,6 +33,7 @@ from desktop_app.ui.widgets.dialogs import Dialog
 from desktop_app.ui.widgets.fields import SearchField
 from desktop_app.ui.widgets.labels import ElidedLabel, Label
 from desktop_app.ui.widgets.rows import Role, RowList
+from desktop_app.ui.widgets.texts import MonoText
 
 from . import figures, tool_words
 from .compaction.detail import parts_of
@@ -103,7 +103,7 @@ class OffloadsDialog(Dialog):
         self.copy.clicked.connect(
             lambda: self.kept and QApplication.clipboard().setText(self.kept.place)
         )
-        self.text, self.image, self.pages = QPlainTextEdit(), QLabel(), QStackedWidget()
+        self.text, self.image, self.pages = MonoText(margin=10), QLabel(), QStackedWidget()
         self.where = Label("", role="caption", tone="faint")
         self.back = Button(lambda: tr("Back"), glyph="chevron-left")
         self.more = Button(lambda: tr("Further"), glyph="chevron-right")
@@ -125,7 +125,7 @@ class OffloadsDialog(Dialog):
     def restyle(self) -> None:
         super().restyle()
         if hasattr(self, "empty"):
-            self.text.setFont(theme().font("mono"))
+            self.list.setFixedWidth(min(theme().px(280), self.room().width() // 3))
 
     def retranslate(self) -> None:
         super().retranslate()
@@ -135,7 +135,6 @@ class OffloadsDialog(Dialog):
 
     def _make_list(self) -> QListView:
         view = RowList(self.model)
-        view.setFixedWidth(min(theme().px(280), self.room().width() // 3))
         view.selectionModel().currentChanged.connect(self._current)
         self.search.leaving.connect(view.setFocus)
         return view
@@ -144,7 +143,6 @@ class OffloadsDialog(Dialog):
         px = theme().px
         self.text.setReadOnly(True)
         self.text.setProperty("bare", True)
-        self.text.document().setDocumentMargin(px(10))
         self.image.setAlignment(Qt.AlignmentFlag.AlignCenter)
         frame = ForeignBox(self.text)
         frame.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)

@@ -38,8 +38,7 @@ class RuleEditor(Card):
         self._source = "session"
         self.behavior = Choice(lambda: tr("What happens"))
         self.tool = Choice(lambda: tr("Tool"))
-        self.field = Field(lambda: tr("Pattern"), placeholder=lambda: tr("every call"))
-        self.field.edit.setFont(theme().font("mono"))
+        self.field = Field(lambda: tr("Pattern"), placeholder=lambda: tr("every call"), role="mono")
         self.hint = Label("", role="caption", tone="faint", wrap=True)
         self.effect = Label("", role="small", tone="muted", wrap=True)
         self.save = Button(lambda: tr("Save"), variant="primary", small=True)

@@ -8,7 +8,6 @@ from typing import Any
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import (
     QHBoxLayout,
-    QPlainTextEdit,
     QSplitter,
     QStackedLayout,
     QTreeView,
@@ -26,6 +25,7 @@ from desktop_app.ui.widgets import figures
 from desktop_app.ui.widgets.base import Live
 from desktop_app.ui.widgets.labels import ElidedLabel, Label
 from desktop_app.ui.widgets.rows import RowDelegate
+from desktop_app.ui.widgets.texts import MonoText
 from desktop_app.ui.widgets.tree import Tree
 
 from .model import FilesModel, InfoRole, PathRole
@@ -93,9 +93,9 @@ class FileBrowser(Live, QWidget):
 
     def _build_body(self) -> QWidget:
         """The beginning of the file, or a note in its place."""
-        self.text = QPlainTextEdit()
+        self.text = MonoText(margin=14)
         self.text.setReadOnly(True)
-        self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.text.setLineWrapMode(MonoText.LineWrapMode.NoWrap)
         self.text.setProperty("bare", True)
         self.text.setProperty("ground", "sunken")
         self.note = Label("", role="small", tone="muted", wrap=True)
@@ -105,10 +105,6 @@ class FileBrowser(Live, QWidget):
         self._stack.addWidget(self.note)
         self._stack.addWidget(self.text)
         return holder
-
-    def restyle(self) -> None:
-        self.text.setFont(theme().font("mono"))
-        self.text.document().setDocumentMargin(theme().px(14))
 
     def retranslate(self) -> None:
         self.tree.setAccessibleName(tr("Files of the workspace"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from contextlib import aclosing
 
-from PySide6.QtWidgets import QPlainTextEdit, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedLayout, QVBoxLayout, QWidget
 
 from desktop_app.core.errors import SlipwayError
 from desktop_app.core.tasks import Tasks
@@ -17,6 +17,7 @@ from desktop_app.ui.i18n import sentences, tr
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Label
 from desktop_app.ui.widgets.base import Live
+from desktop_app.ui.widgets.texts import MonoText
 
 log = logging.getLogger(__name__)
 LINES = 5000
@@ -31,10 +32,10 @@ class LogsTab(Live, QWidget):
         self._tasks = Tasks(lambda name, error: log.error("%s failed", name, exc_info=error))
         self._lines: Coalescer[str] = Coalescer(self, self._append, 50)
         self._following: tuple[ManagedWorkspace, bool] | None = None
-        self.text = QPlainTextEdit()
+        self.text = MonoText(margin=14)
         self.text.setReadOnly(True)
         self.text.setMaximumBlockCount(LINES)
-        self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.text.setLineWrapMode(MonoText.LineWrapMode.NoWrap)
         self.text.setProperty("bare", True)
         self.note = Label("", tone="muted", wrap=True)
         self.note.setContentsMargins(theme().px(16), theme().px(12), theme().px(16), 0)
@@ -53,10 +54,6 @@ class LogsTab(Live, QWidget):
         column.addWidget(holder)
         self.restyle()
         self.retranslate()
-
-    def restyle(self) -> None:
-        self.text.setFont(theme().font("mono"))
-        self.text.document().setDocumentMargin(theme().px(14))
 
     def retranslate(self) -> None:
         self.text.setAccessibleName(tr("Log of the machine"))

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QFileDialog,
     QHBoxLayout,
-    QPlainTextEdit,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
@@ -23,6 +22,7 @@ from desktop_app.ui.widgets import Button, Choice, Field, Glyph, Label
 from desktop_app.ui.widgets.base import Live, Text, say
 from desktop_app.ui.widgets.focus import Ringed
 from desktop_app.ui.widgets.painting import box
+from desktop_app.ui.widgets.texts import MonoText
 
 _BETWEEN = re.compile(r"[\s,]+(?![^\[\]]*\])")
 _OPERATOR = re.compile(r"\s*([=<>!~]=|[<>])\s*")
@@ -143,7 +143,7 @@ class PairsField(Live, QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.edit = QPlainTextEdit()
+        self.edit = MonoText()
         self.edit.setTabChangesFocus(True)
         self.edit.setPlaceholderText("NAME=value")
         self._error = Label("", role="caption", tone="danger", wrap=True)
@@ -158,7 +158,6 @@ class PairsField(Live, QWidget):
         self.retranslate()
 
     def restyle(self) -> None:
-        self.edit.setFont(theme().font("mono"))
         self.edit.setFixedHeight(theme().px(64))
 
     def retranslate(self) -> None:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from desktop_app.core.errors import SlipwayError
 from desktop_app.core.workspaces.remote.managed import Progress
@@ -15,6 +15,7 @@ from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Label, NoticeCard, ProgressBar, figures
 from desktop_app.ui.widgets.base import Live
+from desktop_app.ui.widgets.texts import MonoText
 
 LINES = 2000  # of the engine's output that are kept in view
 
@@ -36,10 +37,10 @@ class ProgressView(Live, QWidget):
         column.addLayout(head)
         self.bar = ProgressBar()
         column.addWidget(self.bar)
-        self.lines = QPlainTextEdit()
+        self.lines = MonoText()
         self.lines.setReadOnly(True)
         self.lines.setMaximumBlockCount(LINES)
-        self.lines.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.lines.setLineWrapMode(MonoText.LineWrapMode.NoWrap)
         column.addWidget(self.lines, 1)
         self._notice: NoticeCard | None = None
         self._column = column
@@ -48,9 +49,6 @@ class ProgressView(Live, QWidget):
         self._tick.timeout.connect(self._timed)
         self.restyle()
         self.retranslate()
-
-    def restyle(self) -> None:
-        self.lines.setFont(theme().font("mono"))
 
     def retranslate(self) -> None:
         self.lines.setAccessibleName(tr("What the engine says"))

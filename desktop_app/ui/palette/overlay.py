@@ -19,7 +19,6 @@ from PySide6.QtWidgets import (
     QApplication,
     QFrame,
     QHBoxLayout,
-    QLineEdit,
     QListView,
     QVBoxLayout,
     QWidget,
@@ -32,6 +31,7 @@ from desktop_app.ui.widgets.card import Glyph
 from desktop_app.ui.widgets.keyhint import KeyHint
 from desktop_app.ui.widgets.labels import Label
 from desktop_app.ui.widgets.painting import box, hline
+from desktop_app.ui.widgets.texts import TypedLine
 
 _ROWS = 9
 
@@ -90,7 +90,7 @@ class Overlay(Live, QFrame):
         self._veil.pressed.connect(self.dismiss)
         self._before: QWidget | None = None
         self._nothing: Text = lambda: tr("Nothing found")
-        self.field = QLineEdit()
+        self.field = TypedLine(role="message")
         self.field.setProperty("bare", True)
         self.field.setFrame(False)
         self.field.textChanged.connect(self.refresh)
@@ -135,7 +135,6 @@ class Overlay(Live, QFrame):
 
     def restyle(self) -> None:
         self._head.setFixedHeight(theme().size("palette-field"))
-        self.field.setFont(theme().font("message"))
         self.update()
 
     # -- what a subclass does ---------------------------------------------------------------

@@ -18,7 +18,7 @@ from desktop_app.ui.errors import describe_error
 from desktop_app.ui.i18n import sentences, tr
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Button, Choice, Field, Label, Role, RowList
-from desktop_app.ui.widgets.base import Text
+from desktop_app.ui.widgets.base import Text, follow
 from desktop_app.ui.widgets.dialogs import Dialog
 
 _ID = int(Qt.ItemDataRole.UserRole) + 1
@@ -75,7 +75,7 @@ class AgentsDialog(Dialog):
         left.setSpacing(px(8))
         self.items = QStandardItemModel(self)
         self.view = RowList(self.items)
-        self.view.setFixedWidth(px(230))
+        follow(self.view, setFixedWidth=230)
         self.view.selectionModel().currentChanged.connect(lambda now, _old: self._chose(now))
         left.addWidget(self.view, 1)
         self.add = Button(lambda: tr("New agent"), glyph="plus")

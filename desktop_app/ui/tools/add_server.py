@@ -6,16 +6,17 @@ import re
 import shlex
 from collections.abc import Sequence
 
-from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from desktop_app.core.mcp.scopes import Scope
 from desktop_app.core.workspaces.mcp_write import NewServer
 from desktop_app.ui.i18n import tr
-from desktop_app.ui.theme import theme
+from desktop_app.ui.widgets.base import follow
 from desktop_app.ui.widgets.buttons import Button
 from desktop_app.ui.widgets.dialogs import Dialog
 from desktop_app.ui.widgets.fields import Field
 from desktop_app.ui.widgets.labels import Label
+from desktop_app.ui.widgets.texts import MonoText
 from desktop_app.ui.widgets.toggles import Check, SegmentedControl
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
@@ -41,10 +42,9 @@ class AddServerDialog(Dialog):
             lambda: tr("Command or address"), placeholder="npx -y @example/server  ·  https://…"
         )
         self.name = Field(lambda: tr("Name"), placeholder="server")
-        self.pairs = QPlainTextEdit()
+        self.pairs = MonoText()
         self.pairs.setTabChangesFocus(True)
-        self.pairs.setFixedHeight(theme().px(72))
-        self.pairs.setFont(theme().font("mono"))
+        follow(self.pairs, setFixedHeight=72)
         self.hidden = Field(lambda: tr("A secret"), placeholder="TOKEN=…")
         self.hidden.edit.setEchoMode(QLineEdit.EchoMode.Password)
         self.show_it = Check(lambda: tr("Show it"))

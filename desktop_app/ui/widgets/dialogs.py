@@ -70,6 +70,7 @@ class Dialog(Live, QDialog):
     ) -> None:
         super().__init__(parent)
         self._title, self._around, self._gap = title, around, gap
+        self._scale = theme().scale
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -110,12 +111,18 @@ class Dialog(Live, QDialog):
         self.body.setContentsMargins(*(theme().px(side) for side in self._around))
         self.body.setSpacing(theme().px(self._gap))
         self.setMinimumWidth(min(theme().px(self._width), self.room().width()))
-        if self.isVisible():  # everything in it is to take its new size first
-            QTimer.singleShot(0, self, lambda: QTimer.singleShot(0, self, self._resized))
+        was, self._scale = self._scale, theme().scale
+        if self.isVisible() and was != self._scale:  # what is in it is to take its new size first
+            share = self._scale / was
+            QTimer.singleShot(
+                0, self, lambda: QTimer.singleShot(0, self, lambda: self._resized(share))
+            )
 
-    def _resized(self) -> None:
-        """At another font size: as large as it needs to be then, and still on the screen."""
-        self.resize(self.sizeHint().expandedTo(QSize(self.minimumWidth(), 0)))
+    def _resized(self, share: float) -> None:
+        """At another font size: by its ``share`` of the former one, as large as it needs to be
+        then, and still on the screen."""
+        least = self.sizeHint().expandedTo(QSize(self.minimumWidth(), 0))
+        self.resize((self.size() * share).boundedTo(self.room()).expandedTo(least))
         self._fit()
         area, frame = self.screen().availableGeometry(), self.frameGeometry()
         left = max(area.left(), min(frame.left(), area.right() + 1 - frame.width()))

@@ -14,20 +14,28 @@ from .buttons import IconButton
 from .card import Glyph
 from .labels import Label
 from .painting import draw_icon, draw_text, text_width
+from .texts import TypedLine
 
 _SEARCH_MS = 80
 
 
 class Field(Live, QWidget):
     """A line edit with its reason below when what it holds is invalid. ``name`` is the accessible
-    name; a visible label should be its buddy (``label.setBuddy(field.edit)``)."""
+    name; a visible label should be its buddy (``label.setBuddy(field.edit)``). ``role`` is the type
+    that it is written in."""
 
     def __init__(
-        self, name: Text, parent: QWidget | None = None, *, placeholder: Text = "", text: str = ""
+        self,
+        name: Text,
+        parent: QWidget | None = None,
+        *,
+        placeholder: Text = "",
+        text: str = "",
+        role: str = "body",
     ) -> None:
         super().__init__(parent)
         self._name, self._placeholder = name, placeholder
-        self.edit = QLineEdit(text)
+        self.edit = TypedLine(text, role=role)
         self._error: Text = ""
         self._icon = Glyph("circle-alert", "danger", 12)
         self._reason = Label("", role="caption", tone="danger", wrap=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog, QWidget
 
@@ -186,5 +186,22 @@ def test_what_becomes_dangerous_takes_the_focus_from_the_button_that_does_it(par
     dialog.option.setChecked(True)
     assert dialog.cancel.hasFocus()
     assert dialog.cancel.isDefault()
+    dialog.reject()
+    dialog.deleteLater()
+
+
+def test_another_look_leaves_the_size_that_a_person_gave(parent, theme, qtbot):
+    dialog = Dialog(parent, "T", width=300)
+    dialog.body.addWidget(Field("a"))
+    dialog.show()
+    dialog.resize(500, 320)
+    theme.set_scheme("dark")
+    later: list[bool] = []  # after what the dialog would do in its own turns of the loop
+    QTimer.singleShot(0, lambda: QTimer.singleShot(0, lambda: later.append(True)))
+    qtbot.waitUntil(lambda: bool(later))
+    assert (dialog.width(), dialog.height()) == (500, 320)
+    theme.set_scale(120)
+    share = theme.px(1000) / 1000
+    qtbot.waitUntil(lambda: abs(dialog.width() - 500 * share) <= 1)
     dialog.reject()
     dialog.deleteLater()

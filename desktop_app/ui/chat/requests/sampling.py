@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from PySide6.QtGui import QIntValidator
-from PySide6.QtWidgets import QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from desktop_app.core.mcp.asks import Sampling
 from desktop_app.core.messages import Msg, TextBlock
@@ -15,6 +15,7 @@ from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets.base import Live, follow
 from desktop_app.ui.widgets.fields import Field
 from desktop_app.ui.widgets.labels import Label
+from desktop_app.ui.widgets.texts import MonoText
 
 from . import words
 
@@ -32,9 +33,8 @@ class _Text(QWidget):
         self.shown = ForeignText(lambda: words.role(role), max_lines=10)
         self.shown.show_text(text)
         self._box = ForeignBox(self.shown)
-        self.editor = QPlainTextEdit(text)
+        self.editor = MonoText(text)
         self.editor.setTabChangesFocus(True)
-        self.editor.setFont(theme().font("mono"))
         self.editor.setAccessibleName(words.role(role))
         follow(self.editor, setFixedHeight=96)
         column.addWidget(self._box)
