@@ -54,8 +54,9 @@ class ModelError(SlipwayError):
     """A model call failed; codes: model.unreachable, model.timeout, model.proxy,
     model.certificate, model.certificate_changed, model.auth, model.no_key, model.quota,
     model.rate_limited, model.overloaded, model.unavailable, model.not_found, model.rejected,
-    model.overflow, model.max_output, model.refused, model.empty, model.cut, model.stalled,
-    model.failed, model.unknown (no model of that id here)."""
+    model.overflow, model.max_output, model.length, model.thought_out, model.window_full,
+    model.refused, model.empty, model.cut, model.stalled, model.failed, model.unknown (no model of
+    that id here)."""
 
 
 class SessionError(SlipwayError):

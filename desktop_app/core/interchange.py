@@ -29,7 +29,12 @@ OUT = frozenset({
 IN = frozenset({"USER_CONFIRM_RESULT", "EXTERNAL_EXECUTION_RESULT", "USER_INTERRUPT"})
 KINDS = OUT | IN
 
-_FINISH = {"stop": "completed", "tool_calls": "completed", "length": "max_tokens"}
+_FINISH = {
+    "stop": "completed",
+    "tool_calls": "completed",
+    "length": "max_tokens",
+    "window": "max_tokens",
+}
 
 
 @dataclasses.dataclass(slots=True)

@@ -259,8 +259,10 @@ def responses(
     encrypted: str = "",
     calls: Sequence[tuple[str, str, str]] = (),
     usage: tuple[int, int, int] = (100, 10, 0),
+    incomplete: str = "",
 ) -> Answer:
-    """A whole answer with reasoning, text and function calls."""
+    """An answer with reasoning, text and function calls; ``incomplete`` says why it is not whole
+    (``max_output_tokens``)."""
     events: list[dict[str, Any]] = [
         {"type": "response.created", "response": _response("in_progress", [])}
     ]
@@ -339,8 +341,10 @@ def responses(
         "output_tokens_details": {"reasoning_tokens": 0},
         "total_tokens": prompt + completion,
     }
-    done = _response("completed", output, counted)
-    events.append({"type": "response.completed", "response": done})
+    status = "incomplete" if incomplete else "completed"
+    details = {"reason": incomplete} if incomplete else None
+    done = {**_response(status, output, counted), "incomplete_details": details}
+    events.append({"type": f"response.{status}", "response": done})
     for number, event in enumerate(events):
         event["sequence_number"] = number
     return sse(*events)

@@ -23,6 +23,7 @@ from desktop_app.core.context.figures import HISTORY, CallCount
 from desktop_app.core.context.ingest import BATCH, FEWEST, Allowance
 from desktop_app.core.context.kept import adopt, dump
 from desktop_app.core.context.limits import (
+    MIN_WINDOW,
     output_from_error,
     resolve,
     window_beside_output,
@@ -264,9 +265,16 @@ class ContextEngine:
         """The provider refused the prompt as too long: learn from what it said."""
         detail = str(error.params.get("detail", ""))
         beside = error.code == "model.max_output"
-        self._learn_window(window_beside_output(detail) if beside else window_from_error(detail))
+        if not self.seen(error):
+            window = window_beside_output(detail) if beside else window_from_error(detail)
+            self._learn_window(window)
         if self._sent is not None:
             self.account().overflowed(self._sent)
+
+    def seen(self, error: ModelError) -> bool:
+        """Learn the window that an error gives as a number (``window``); whether it was new."""
+        window = error.params.get("window")
+        return isinstance(window, int) and window >= MIN_WINDOW and self._learn_window(window)
 
     def answer_refused(self, error: ModelError) -> bool:
         """The provider refused the answer as too long to ask for: learn from what it said how long

@@ -20,7 +20,7 @@ from desktop_app.core.errors import ModelError, SessionError, SlipwayError
 from desktop_app.core.ids import new_id
 from desktop_app.core.mcp.asks import Ask, Form, Reply, Sampling, Visit
 from desktop_app.core.messages import Usage
-from desktop_app.core.models.base import ChatModel, Finish, ModelRequest, TextPart
+from desktop_app.core.models.base import CUT, ChatModel, Finish, ModelRequest, TextPart
 from desktop_app.core.sessions.base import NewRecord
 from desktop_app.core.state import PermissionContext
 from desktop_app.core.tasks import Tasks
@@ -273,7 +273,7 @@ async def _said(what: Sampling, model: ChatModel) -> _Sampled:
     made.text, stopped = _until("".join(pieces), what.stop)
     if stopped:
         made.stop = "stopSequence"
-    elif finish is not None and finish.reason == "length":
+    elif finish is not None and finish.reason in CUT:
         made.stop = "maxTokens"
     if made.failure is None and not made.text and not stopped:
         made.failure = ModelError("model.empty", model=model.info.name)

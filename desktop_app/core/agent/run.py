@@ -19,13 +19,13 @@ from desktop_app.core.context.counted import Counted
 from desktop_app.core.errors import ModelError, SlipwayError
 from desktop_app.core.ids import now_iso
 from desktop_app.core.messages import FinishedReason, TextBlock, ToolCallBlock
-from desktop_app.core.models.base import ChatModel, ModelRequest
+from desktop_app.core.models.base import CUT, ChatModel, ModelRequest
 from desktop_app.core.sessions.base import NewRecord, OpUpdate
 from desktop_app.core.tasks import Recurring
 from desktop_app.core.tools.base import ToolOutcome
 
 from .assembly import Assembly
-from .calling import SHORTENED, TOO_LONG, Retries, elsewhere
+from .calling import SHORTENED, TOO_LONG, Retries, cut_short, elsewhere
 from .closing import closing
 from .engine import ContextEngine
 from .execute import Executor
@@ -142,6 +142,10 @@ class Turn:
         if counted is not None:
             await self.p.room.counted(counted.call)
         await self._show_context(soon=True)
+        if assembly.reason in CUT and not calls:
+            error = cut_short(assembly.reason, assembly.usage, blocks, self.p.engine.model.info)
+            self.p.engine.seen(error)
+            raise error  # kept; it is told, and goes on when the person says so
         return bool(calls)
 
     async def _call(self, iteration: int) -> tuple[float, Assembly]:
@@ -271,6 +275,8 @@ class Turn:
             raise ModelError("model.cut", retryable=True, model=name)
         if assembly.reason == "filter":
             raise ModelError("model.refused", model=name)
+        if not assembly.parts and assembly.reason in CUT:
+            raise cut_short(assembly.reason, assembly.usage, (), self.p.engine.model.info)
         if not assembly.parts:
             raise ModelError("model.empty", retryable=True, model=name)
 

@@ -16,6 +16,7 @@ from desktop_app.core import resources
 from desktop_app.core.errors import ContextError, ModelError
 from desktop_app.core.messages import Msg, ToolResultBlock, Usage
 from desktop_app.core.models.base import (
+    CUT,
     ChatModel,
     Finish,
     ModelRequest,
@@ -138,7 +139,7 @@ async def _ask(
         raise failure from error
     except TimeoutError as error:
         raise ContextError("compaction.failed", reason="timeout", seconds=TIMEOUT) from error
-    if finish is None or finish.reason == "length":
+    if finish is None or finish.reason in CUT:
         raise ContextError("compaction.cut", tokens=int(accounting.estimate(answer)))
     if finish.reason == "filter":
         raise ContextError("compaction.failed", reason="model.refused")

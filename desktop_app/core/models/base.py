@@ -111,11 +111,16 @@ class ToolCallPart:
     extra: dict[str, Any] | None = None
 
 
+Reason = Literal["stop", "tool_calls", "length", "window", "filter", "other"]
+CUT: frozenset[Reason] = frozenset(("length", "window"))  # the answer is not whole
+
+
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """The end of the stream. ``usage`` is measured by the provider or ``None``."""
+    """The end of the stream. ``usage`` is measured by the provider or ``None``; ``window`` is a
+    cut because the window had no room left, ``length`` one whose reason is not known better."""
 
-    reason: Literal["stop", "tool_calls", "length", "filter", "other"]
+    reason: Reason
     usage: Usage | None = None
 
 

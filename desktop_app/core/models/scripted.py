@@ -18,7 +18,7 @@ import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from desktop_app.core.errors import ModelError
 from desktop_app.core.messages import Usage
@@ -28,13 +28,13 @@ from .base import (
     ModelEvent,
     ModelInfo,
     ModelRequest,
+    Reason,
     TextPart,
     ThinkingPart,
     ToolCallPart,
 )
 
 Sleep = Callable[[float], Awaitable[None]]
-Reason = Literal["stop", "tool_calls", "length", "filter", "other"]
 
 SCRIPTED = ModelInfo(
     id="scripted", name="Scripted", window=32_768, max_output=4_096, offline=True, is_ai=False

@@ -23,7 +23,16 @@ from desktop_app.core.errors import ModelError, SettingsError
 from desktop_app.core.messages import Msg, TextBlock, Usage
 from desktop_app.core.settings.jsonfile import read_object, write_object
 
-from .base import ChatModel, Finish, ModelEvent, ModelRequest, TextPart, ToolCallPart, ToolSchema
+from .base import (
+    CUT,
+    ChatModel,
+    Finish,
+    ModelEvent,
+    ModelRequest,
+    TextPart,
+    ToolCallPart,
+    ToolSchema,
+)
 
 Way = Literal["native", "tool", "prompted"]
 WAYS: tuple[Way, ...] = ("native", "tool", "prompted")
@@ -143,7 +152,7 @@ async def _ask(
                 finish = part
     if finish is not None and finish.usage is not None:
         spent.append(finish.usage)
-    if finish is None or finish.reason == "length":
+    if finish is None or finish.reason in CUT:
         raise ModelError("model.cut", retryable=True, model=model.info.name)
     return "".join(said), {name: arguments[index] for index, name in names.items()}
 

@@ -39,6 +39,7 @@ from .base import (
     Finish,
     ModelEvent,
     ModelRequest,
+    Reason,
     TextPart,
     ThinkingPart,
     ToolCallPart,
@@ -259,7 +260,7 @@ def tools(schemas: Sequence[ToolSchema]) -> list[ToolDefinition]:
     return made
 
 
-_REASONS: dict[str, Literal["stop", "tool_calls", "length", "filter", "other"]] = {
+_REASONS: dict[str, Reason] = {
     "stop": "stop",
     "length": "length",
     "content_filter": "filter",
@@ -274,6 +275,8 @@ def finish(stream: StreamedResponse, *, called: bool) -> Finish | None:
     said = (stream.provider_details or {}).get("finish_reason")
     if reason is None or (reason == "stop" and not said):  # "stop" is also its guess
         return None
+    if said == "model_context_window_exceeded":  # Anthropic's stop_reason
+        reason = "window"
     if called and reason in ("stop", "other"):
         reason = "tool_calls"  # several servers say "stop" after calls
     return Finish(reason, usage(stream.usage))

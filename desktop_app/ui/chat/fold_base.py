@@ -50,6 +50,8 @@ _ENDINGS: dict[str, tuple[Tone, str | None, str]] = {
     "interrupted": ("info", "run.interrupted", "continue"),
     "exceed_max_iters": ("warning", "run.max_iterations", "continue"),
 }
+# Errors that only cut an answer short: it goes on when the person says so.
+_CUT = ("model.length", "model.thought_out", "model.window_full")
 
 
 class FoldBase:
@@ -207,6 +209,8 @@ class FoldBase:
         known = _ENDINGS.get(reason)
         if known is not None:
             tone, own_code, action = known
+            if code in _CUT:
+                tone, action = "warning", "continue"
             words = {} if reason == "interrupted" else params
             card = own_code or code or "run.failed"
             ways = ways_of_turn(card, words, action)

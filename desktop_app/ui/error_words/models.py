@@ -143,6 +143,24 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         mark("Set a shorter longest answer for this model, or choose another one."),
         "manage_models",
     ),
+    "model.length": (
+        mark("The answer reached its longest length"),
+        mark("“{model}” had to stop in the middle. What it wrote is kept."),
+        mark("Let it go on, or allow longer answers in the model's settings."),
+        "",
+    ),
+    "model.thought_out": (
+        mark("The model thought until its answer was full"),
+        mark("“{model}” spent the longest answer that it may give on thinking and said nothing."),
+        mark("Let it go on, allow longer answers in the model's settings, or ask for less effort."),
+        "",
+    ),
+    "model.window_full": (
+        mark("The window filled up in the middle of the answer"),
+        mark("“{model}” had no room left. What it wrote is kept; room is made before it goes on."),
+        mark("Let it go on, or choose a model with a larger window."),
+        "",
+    ),
     "model.empty": (
         mark("The model said nothing"),
         mark("The answer was empty. Your message is saved; nothing was run twice."),

@@ -16,6 +16,7 @@ from desktop_app.core.context.guards import THRASH, Guards
 from desktop_app.core.context.types import Limits, Trigger
 from desktop_app.core.errors import ContextError, ModelError
 from desktop_app.core.messages import (
+    BLOCKS,
     AnyBlock,
     Msg,
     TextBlock,
@@ -182,6 +183,46 @@ async def test_17_pairs_stay_pairs_wherever_the_cut_falls(behaviour: str) -> Non
         state = AgentState(context=[Msg.user("go"), reply(*blocks)])
         proposal = await propose(state, "overflow", model=Summariser(behaviour))
         check_pairs(build(ENVELOPE, proposal.new_state).messages)
+
+
+@pytest.mark.parametrize("behaviour", ["good", "fails"])
+async def test_c22_what_a_provider_ran_itself_leaves_with_its_result_or_stays_with_it(
+    behaviour: str,
+) -> None:
+    """Blocks of tools that the provider runs, as another program kept them: never half a pair in
+    the prompt, wherever the cut falls, and what left is whole where it went."""
+    for size in range(4, 40, 3):
+        blocks: list[AnyBlock] = []
+        for n in range(14):
+            name = f"srvtoolu_{n}"
+            blocks += BLOCKS.validate_python(
+                [
+                    {"type": "server_tool_use", "id": name, "name": "web_search", "input": {}},
+                    {"type": "web_search_tool_result", "tool_use_id": name, "content": [{"n": n}]},
+                ]
+            )
+            blocks += step(n, size, f"Found part {n}.")
+        state = AgentState(context=[Msg.user("go"), reply(*blocks)])
+        proposal = await propose(state, "overflow", model=Summariser(behaviour))
+        prompt = build(ENVELOPE, proposal.new_state).messages
+        check_pairs(prompt)
+        sent = [_server_side(b) for m in prompt for b in m.content]
+        assert not any(sent), "a provider would refuse one without the other"
+        stayed = [
+            x for m in proposal.new_state.context for b in m.content if (x := _server_side(b))
+        ]
+        left = [x for m in proposal.offloaded for b in m.content if (x := _server_side(b))]
+        assert sorted(stayed + left) == sorted(2 * [f"srvtoolu_{n}" for n in range(14)])
+        assert not set(stayed) & set(left), "call and result are on one side of the cut"
+        assert left
+
+
+def _server_side(block: AnyBlock) -> str:
+    """The id of a call that a provider ran, of its own block and of its result's."""
+    fields = block.model_dump()
+    if "tool_use_id" in fields:
+        return str(fields["tool_use_id"])
+    return str(fields["id"]) if block.type == "server_tool_use" else ""
 
 
 async def test_18_a_result_behind_a_note_is_found_and_not_made_twice() -> None:

@@ -16,7 +16,7 @@ from desktop_app.core.models.process import ModelsProcess
 from desktop_app.core.models.provider import Connections, ProviderModel
 from desktop_app.core.sessions.sqlite import SqliteJournalStore
 from tests.helpers import providers as wire
-from tests.helpers.providers import Asked, Server
+from tests.helpers.providers import Answer, Asked, Server
 from tests.helpers.sessions import Bench, collect, of
 
 
@@ -104,5 +104,77 @@ async def test_the_server_dies_in_mid_answer_and_the_person_goes_on(
         events = await collect(c.go_on())
         assert of(events, ev.RunFinished)[-1].reason == "completed"
         assert "answer, whole." in c.state.context[-1].text()
+        await c.close()
+        await b.close()
+
+
+# Servers that end a call as if its answer had been long enough, though the prompt left no room.
+FULL = {
+    "counted": wire.chat(finish="length", usage=(6_000, 0, 0)),
+    "not counted": wire.chat(finish="length", usage=None),
+}
+
+
+@pytest.mark.parametrize("kind", FULL)
+async def test_a_prompt_that_filled_the_window_without_an_error_is_made_shorter(
+    tmp_path: Path, connections: Connections, kind: str
+) -> None:
+    once = [FULL[kind]]
+
+    def play(asked: Asked) -> Answer:
+        last = str(asked.body["messages"][-1]["content"])
+        if "Fill it" in last:
+            counted = len(json.dumps(asked.body)) // 4
+            return wire.chat("Filled. " + "words and more " * 300, usage=(counted, 900, 0))
+        if "And now?" in last:
+            return once.pop() if once else wire.chat("Now it fits.")
+        return wire.chat("# Done\nfilled")  # a title, and the notes of the compaction
+
+    with Server(*[play] * 12) as server:
+        b = bench(tmp_path, server, connections)
+        c = await b.open()
+        for n in range(5):
+            await collect(c.send(f"Fill it, time {n}."))
+        before = (await c.breakdown()).total
+        events = await collect(c.send("And now?"))
+        assert of(events, ev.RunFinished)[-1].reason == "completed", of(events, ev.RunFinished)
+        assert of(events, ev.CompactionFinished)
+        assert c.state.context[-1].text() == "Now it fits."
+        now = await c.breakdown()
+        assert now.total < before
+        if kind == "counted":
+            assert (now.limits.window, now.limits.source) == (6_000, "error"), "and it is learned"
+        await c.close()
+        await b.close()
+
+
+CUT = {
+    "model.length": wire.chat("Half of it", finish="length", usage=(100, 4_096, 0)),
+    "model.thought_out": wire.chat(finish="length", usage=(100, 4_096, 0)),
+}
+
+
+@pytest.mark.parametrize("code", CUT)
+async def test_an_answer_that_reached_its_longest_length_is_told_and_goes_on(
+    tmp_path: Path, connections: Connections, code: str
+) -> None:
+    with Server(CUT[code], wire.chat("and the rest."), wire.chat("T")) as server:
+        b = bench(tmp_path, server, connections)
+        c = await b.open()
+        events = await collect(c.send("Tell me all of it."))
+        ended = of(events, ev.RunFinished)[-1]
+        assert (ended.reason, ended.code) == ("error", code), "not taken for a whole answer"
+        assert not of(events, ev.Notice), "and not asked again by itself"
+        if code == "model.length":
+            assert c.state.context[-1].text() == "Half of it"
+            assert c.spent is not None
+            assert c.spent.session == pytest.approx(100e-6 + 4_096 * 2e-6), "it is paid for"
+        await c.close()
+        c = await b.open()  # also after a restart
+        events = await collect(c.go_on())
+        assert of(events, ev.RunFinished)[-1].reason == "completed"
+        assert c.state.context[-1].text().endswith("and the rest.")
+        sent = json.dumps(server.asked[1].body["messages"])
+        assert ("Half of it" in sent) == (code == "model.length")
         await c.close()
         await b.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import json
 import threading
 from contextlib import aclosing
 from typing import Any
@@ -272,6 +273,67 @@ async def test_half_a_call_is_handed_over_as_it_came(connections: Connections) -
         parts = await call(model(connections, server), ask())
     assert calls_of(parts) == [("c", "Read", '{"path": "a')]
     assert parts[-1].reason == "length"
+
+
+CUT = {
+    "openai_chat": (wire.chat("Half of", finish="length"), "length"),
+    "openai": (wire.responses("Half of", incomplete="max_output_tokens"), "length"),
+    "anthropic": (wire.anthropic("Half of", stop="max_tokens"), "length"),
+    "anthropic window": (
+        wire.anthropic("Half of", stop="model_context_window_exceeded"),
+        "window",
+    ),
+    "google": (wire.google("Half of", finish="MAX_TOKENS"), "length"),
+}
+
+
+@pytest.mark.parametrize("kind", CUT)
+async def test_an_answer_that_was_too_long_is_not_taken_for_whole(
+    connections: Connections, kind: str
+) -> None:
+    answer, reason = CUT[kind]
+    with Server(answer) as server:
+        parts = await call(model(connections, server, kind.split()[0]), ask())
+    assert text_of(parts) == "Half of"
+    assert isinstance(parts[-1], Finish)
+    assert parts[-1].reason == reason
+    assert parts[-1].usage is not None
+    assert (parts[-1].usage.input_tokens, parts[-1].usage.output_tokens) == (100, 10)
+
+
+async def test_what_a_provider_ran_itself_is_never_sent_back_by_half(
+    connections: Connections,
+) -> None:
+    """A server that runs its own search in mid-answer: its call and its result are no calls of
+    ours, and neither goes back without the other."""
+    search = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
+    found = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
+    plain = wire.anthropic("It is four.", usage=(50, 10, 40, 10))
+    events = b"".join(p for p in plain.pieces if isinstance(p, bytes)).decode().split("\n\n")
+    blocks = [
+        piece
+        for at, block in enumerate((search, found))
+        for piece in (
+            {"type": "content_block_start", "index": at, "content_block": block},
+            {"type": "content_block_stop", "index": at},
+        )
+    ]
+    rest = [json.loads(e.partition("data: ")[2]) for e in events if e]
+    for event in rest:
+        if "index" in event:
+            event["index"] += 2
+    with Server(wire.sse(rest[0], *blocks, *rest[1:]), plain) as server:
+        one = model(connections, server, "anthropic")
+        parts = await call(one, ask())
+        assert text_of(parts) == "It is four."
+        assert calls_of(parts) == []
+        assert parts[-1].reason == "stop"
+        said = Msg(name="a", role="assistant", content=[TextBlock(text=text_of(parts))])
+        await call(one, ask(Msg.user("2 + 2?"), said, Msg.user("Sure?")))
+        sent = json.dumps(server.asked[-1].body)
+    assert "It is four." in sent
+    assert "srvtoolu_1" not in sent
+    assert "server_tool_use" not in sent
 
 
 async def test_closing_the_iterator_hangs_up(connections: Connections) -> None:

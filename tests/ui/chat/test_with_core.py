@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pytestqt.qtbot import QtBot
 
+from desktop_app.core.models.scripted import Ends, Say, ScriptedModel
 from desktop_app.core.paths import paths
 from desktop_app.core.service import Slipway
 from desktop_app.core.sessions.base import SessionKey
@@ -16,6 +17,7 @@ from desktop_app.ui.chat.rows_from import Voice
 from desktop_app.ui.chat.view_model import ChatViewModel
 from desktop_app.ui.transcript.model import TranscriptModel
 from desktop_app.ui.transcript.rows import MarkdownRow, NoticeRow, Row, ToolRow
+from tests.helpers.sessions import Bench
 
 NAMES = {"guide": "Guide", "Guide": "Guide"}
 
@@ -135,3 +137,34 @@ def test_the_biggest_items_can_be_shown_in_the_chat(house: House) -> None:
     assert refs
     assert [ref for ref in refs if vm.row_of(ref) is None] == []
     assert any(isinstance(row, MarkdownRow) for row in shown(vm))
+
+
+def test_an_answer_cut_short_by_its_length_says_so_and_goes_on(
+    run: Any, qtbot: QtBot, tmp_path: Path
+) -> None:
+    model = ScriptedModel(
+        [[Say("Half of it"), Ends("length")], [Say("and the rest.")]], titles=[[Say("T")]]
+    )
+    bench = Bench(tmp_path, model)
+    vm = ChatViewModel(TranscriptModel(), Voice(model_name=lambda m: m))
+    vm.open(run(bench.open()))
+    qtbot.waitUntil(lambda: vm.breakdown is not None)
+    vm.send("Tell me all of it.")
+    qtbot.waitUntil(lambda: isinstance(shown(vm)[-1], NoticeRow) and not vm.busy, timeout=20_000)
+    card = shown(vm)[-1]
+    assert isinstance(card, NoticeRow)
+    assert (card.tone, card.title) == ("warning", "The answer reached its longest length")
+    assert [a.label for a in card.actions] == ["Continue"]
+    assert any(isinstance(r, MarkdownRow) and r.text == "Half of it" for r in shown(vm))
+    vm.retry()
+    qtbot.waitUntil(
+        lambda: (
+            any(isinstance(r, MarkdownRow) and "the rest" in r.text for r in shown(vm))
+            and not vm.busy
+        ),
+        timeout=20_000,
+    )
+    assert not any(isinstance(row, NoticeRow) for row in shown(vm))
+    run(vm.close())
+    vm.deleteLater()
+    run(bench.close())
