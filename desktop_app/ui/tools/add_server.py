@@ -76,7 +76,6 @@ class AddServerDialog(Dialog):
         self.name.edit.textEdited.connect(self._name_edited)
         self.show_it.toggled.connect(self._show_secret)
         self.retranslate()
-        self._looked()
         self.what.setFocus()
 
     def retranslate(self) -> None:
@@ -84,6 +83,7 @@ class AddServerDialog(Dialog):
         if hasattr(self, "pairs"):
             self.pairs.setAccessibleName(tr("Variables or headers, one a line"))
             self.pairs.setPlaceholderText("NAME=value")
+            self._looked()
 
     def _label(self, words, widget: QWidget) -> None:
         label = Label(words, role="small", tone="muted")

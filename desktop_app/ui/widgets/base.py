@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QLayout, QWidget
 
 from desktop_app.ui.theme import theme
 
@@ -14,28 +14,34 @@ Text = str | Callable[[], str]
 """Words, or a function that gives them (``lambda: tr("Save")``): then the widget says them anew
 when the language changes."""
 
+Size = int | str | tuple[int, ...]
+
 _Widget = QWidget if TYPE_CHECKING else object
 
 
 class _Follower(QObject):
-    """Gives a widget its sizes anew when the font size or the density changes."""
+    """Gives a widget or a layout its sizes anew when the font size or the density changes."""
 
-    def __init__(self, widget: QWidget, sizes: dict[str, int | str]) -> None:
-        super().__init__(widget)
-        self._widget, self._sizes = widget, sizes
+    def __init__(self, sized: QWidget | QLayout, sizes: dict[str, Size]) -> None:
+        super().__init__(sized)
+        self._sized, self._sizes = sized, sizes
         theme().changed.connect(self.apply)
         self.apply()
 
     def apply(self) -> None:
         for name, value in self._sizes.items():
-            size = theme().size(value) if isinstance(value, str) else theme().px(value)
-            getattr(self._widget, name)(size)
+            if isinstance(value, tuple):
+                now = [theme().px(one) for one in value]
+            else:
+                now = [theme().size(value) if isinstance(value, str) else theme().px(value)]
+            getattr(self._sized, name)(*now)
 
 
-def follow(widget: QWidget, **sizes: int | str) -> None:
+def follow(sized: QWidget | QLayout, **sizes: Size) -> None:
     """Set sizes that follow the font size: ``follow(button, setFixedWidth=28)``; a number is in
-    unscaled pixels, a name one of ``tokens.SIZES``."""
-    _Follower(widget, sizes)
+    unscaled pixels, several go to the setter together (``follow(column, setSpacing=8,
+    setContentsMargins=(16, 4, 16, 6))``), a name is one of ``tokens.SIZES``."""
+    _Follower(sized, sizes)
 
 
 def say(text: Text) -> str:

@@ -38,8 +38,7 @@ class _Footer(Live, QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.row = QHBoxLayout(self)
-        self.row.setContentsMargins(theme().px(20), 0, theme().px(20), 0)
-        self.row.setSpacing(theme().px(8))
+        follow(self.row, setContentsMargins=(20, 0, 20, 0), setSpacing=8)
         self.restyle()
 
     def restyle(self) -> None:
@@ -110,19 +109,18 @@ class Dialog(Live, QDialog):
         """As wide as the drawing at this font size, within the screen."""
         self.body.setContentsMargins(*(theme().px(side) for side in self._around))
         self.body.setSpacing(theme().px(self._gap))
-        self.setMinimumWidth(min(theme().px(self._width), self.room().width()))
         was, self._scale = self._scale, theme().scale
         if self.isVisible() and was != self._scale:  # what is in it is to take its new size first
-            share = self._scale / was
+            size = self.size() * (self._scale / was)
             QTimer.singleShot(
-                0, self, lambda: QTimer.singleShot(0, self, lambda: self._resized(share))
+                0, self, lambda: QTimer.singleShot(0, self, lambda: self._resized(size))
             )
+        self.setMinimumWidth(min(theme().px(self._width), self.room().width()))
 
-    def _resized(self, share: float) -> None:
-        """At another font size: by its ``share`` of the former one, as large as it needs to be
-        then, and still on the screen."""
+    def _resized(self, size: QSize) -> None:
+        """At another font size: ``size``, or as large as it needs to be then, on the screen."""
         least = self.sizeHint().expandedTo(QSize(self.minimumWidth(), 0))
-        self.resize((self.size() * share).boundedTo(self.room()).expandedTo(least))
+        self.resize(size.boundedTo(self.room()).expandedTo(least))
         self._fit()
         area, frame = self.screen().availableGeometry(), self.frameGeometry()
         left = max(area.left(), min(frame.left(), area.right() + 1 - frame.width()))

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from desktop_app.ui.theme import theme
 
-from .base import Live, Text, say
+from .base import Live, Text, follow, say
 from .focus import Ringed
 from .painting import box, draw_icon, draw_text, hline, text_width, vline
 
@@ -348,8 +348,7 @@ class TabBar(_Row):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self._row.setContentsMargins(theme().px(8), 0, theme().px(8), 0)
-        self._row.setSpacing(theme().px(4))
+        follow(self._row, setContentsMargins=(8, 0, 8, 0), setSpacing=4)
 
     def set_tabs(self, tabs: Sequence[tuple[str, Text]], value: str = "") -> None:
         self._clear()

@@ -20,6 +20,17 @@ def test_sizes_follow_the_font_size(qtbot: QtBot, theme: Theme) -> None:
     assert widget.minimumHeight() == theme.size("field")
 
 
+def test_room_in_a_layout_follows_too(qtbot: QtBot, theme: Theme) -> None:
+    holder = QWidget()
+    qtbot.addWidget(holder)
+    row = QHBoxLayout(holder)
+    follow(row, setSpacing=8, setContentsMargins=(1, 2, 3, 4))
+    theme.set_scale(200)
+    around = row.contentsMargins()
+    assert (around.left(), around.top(), around.right(), around.bottom()) == (2, 4, 6, 8)
+    assert row.spacing() == 16
+
+
 def test_a_button_that_shrinks_gives_way_down_to_its_icon(qtbot: QtBot, theme: Theme) -> None:
     holder = QWidget()
     qtbot.addWidget(holder)

@@ -16,6 +16,7 @@ from desktop_app.ui.chat.summary_text import summary_html
 from desktop_app.ui.errors import describe
 from desktop_app.ui.i18n import tr, trc
 from desktop_app.ui.theme import theme
+from desktop_app.ui.widgets.base import follow
 from desktop_app.ui.widgets.buttons import Button
 from desktop_app.ui.widgets.card import Line
 from desktop_app.ui.widgets.dialogs import Dialog
@@ -73,10 +74,9 @@ class DetailDialog(Dialog):
         self._head()
 
     def _build(self, pages: list[Reading], newest: bool) -> None:
-        px = theme().px
         for label in (self.title, self.facts):
             row = QHBoxLayout()
-            row.setContentsMargins(px(16), 0, px(16), 0)
+            follow(row, setContentsMargins=(16, 0, 16, 0))
             row.addWidget(label, 1)
             self.body.addLayout(row)
         self.tabs.set_tabs(PAGES)

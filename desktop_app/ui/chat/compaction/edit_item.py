@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from desktop_app.ui.chat.foreign import ForeignBox
 from desktop_app.ui.i18n import tr
-from desktop_app.ui.theme import theme
+from desktop_app.ui.widgets.base import follow
 from desktop_app.ui.widgets.buttons import Button
 from desktop_app.ui.widgets.dialogs import Dialog
 from desktop_app.ui.widgets.labels import Label
@@ -21,7 +21,7 @@ class ItemEdit(Dialog):
         self.text = QPlainTextEdit(text)
         self.text.setProperty("bare", True)
         self.text.setTabChangesFocus(True)
-        self.text.setFixedHeight(theme().px(120))
+        follow(self.text, setFixedHeight=120)
         self.text.setAccessibleName(tr("Edit what is carried on"))
         self.body.addWidget(
             Label(

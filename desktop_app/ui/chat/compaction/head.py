@@ -10,8 +10,7 @@ from desktop_app.core.context.types import Breakdown
 from desktop_app.ui.chat import figures
 from desktop_app.ui.chat.gauges import most_words, usage_of
 from desktop_app.ui.i18n import tr
-from desktop_app.ui.theme import theme
-from desktop_app.ui.widgets.base import Live
+from desktop_app.ui.widgets.base import Live, follow
 from desktop_app.ui.widgets.gauge import ContextGauge
 from desktop_app.ui.widgets.labels import Label
 
@@ -23,7 +22,6 @@ class Head(Live, QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        px = theme().px
         self._proposal: Proposal | None = None
         self.title = Label("", role="title")
         self.gain = Label("", tone="muted")
@@ -31,13 +29,12 @@ class Head(Live, QWidget):
         self.now_figure, self.after_figure = (Label("", role="strong") for _ in range(2))
         self.now_note, self.after_note = (Label("", role="small", tone="muted") for _ in range(2))
         line = QHBoxLayout()
-        line.setSpacing(px(8))
+        follow(line, setSpacing=8)
         line.addWidget(self.title)
         line.addWidget(self.gain, 0, Qt.AlignmentFlag.AlignBottom)
         line.addStretch(1)
         grid = QGridLayout()
-        grid.setHorizontalSpacing(px(12))
-        grid.setVerticalSpacing(px(4))
+        follow(grid, setHorizontalSpacing=12, setVerticalSpacing=4)
         rows = (
             (lambda: tr("Now"), self.now, self.now_figure, self.now_note),
             (lambda: tr("After"), self.after, self.after_figure, self.after_note),
@@ -48,8 +45,7 @@ class Head(Live, QWidget):
                 grid.addWidget(widget, at, column)
         grid.setColumnStretch(1, 1)
         column = QVBoxLayout(self)
-        column.setContentsMargins(px(16), px(14), px(16), px(14))
-        column.setSpacing(px(8))
+        follow(column, setContentsMargins=(16, 14, 16, 14), setSpacing=8)
         column.addLayout(line)
         column.addLayout(grid)
         self.retranslate()

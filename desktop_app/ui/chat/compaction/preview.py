@@ -26,6 +26,7 @@ from desktop_app.ui.chat.summary_text import summary_html
 from desktop_app.ui.errors import describe
 from desktop_app.ui.i18n import tr, trc
 from desktop_app.ui.theme import theme
+from desktop_app.ui.widgets.base import follow
 from desktop_app.ui.widgets.buttons import Button
 from desktop_app.ui.widgets.card import Line
 from desktop_app.ui.widgets.dialogs import Dialog
@@ -102,7 +103,6 @@ class PreviewDialog(Dialog):
     # -- building -----------------------------------------------------------------------------
 
     def _build(self) -> None:
-        px = theme().px
         self.body.addWidget(self.head)
         self.body.addWidget(Line())
         row = QHBoxLayout()
@@ -111,8 +111,7 @@ class PreviewDialog(Dialog):
         row.addWidget(Line(vertical=True))
         side = self._side
         column = QVBoxLayout(side)
-        column.setContentsMargins(0, 0, 0, px(12))
-        column.setSpacing(px(8))
+        follow(column, setContentsMargins=(0, 0, 0, 12), setSpacing=8)
         self.tabs.set_tabs(PAGES)
         column.addWidget(self.tabs)
         for page in (self.ledger, self.summary, self.difference, self.refused):
@@ -122,7 +121,7 @@ class PreviewDialog(Dialog):
         row.addWidget(side)
         self.body.addLayout(row, 1)
         under = QVBoxLayout()
-        under.setContentsMargins(px(16), px(4), px(16), px(6))
+        follow(under, setContentsMargins=(16, 4, 16, 6))
         under.addWidget(self.progress)
         under.addWidget(self.trouble)
         self.body.addLayout(under)
@@ -137,12 +136,10 @@ class PreviewDialog(Dialog):
         self.go.setEnabled(False)
 
     def _focus_part(self) -> QVBoxLayout:
-        px = theme().px
         column = QVBoxLayout()
-        column.setContentsMargins(px(12), 0, px(12), 0)
-        column.setSpacing(px(4))
+        follow(column, setContentsMargins=(12, 0, 12, 0), setSpacing=4)
         name = Label(lambda: tr("Focus for the summary (optional)"), role="small-semibold")
-        self.focus.setFixedHeight(px(56))
+        follow(self.focus, setFixedHeight=56)
         self.focus.setProperty("bare", True)
         self.focus.setTabChangesFocus(True)
         self.focus.setPlainText(self.choices.focus)

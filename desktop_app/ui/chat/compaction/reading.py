@@ -180,9 +180,9 @@ class Reading(Live, QTextBrowser):
         self.setOpenLinks(False)
         self.setFrameShape(QTextBrowser.Shape.NoFrame)
         self.setProperty("bare", True)
-        self.document().setDocumentMargin(theme().px(12))
         self.anchorClicked.connect(self._follow)
         self.setAccessibleName(say(name))
+        self.restyle()
 
     def show_page(self, make: Callable[[], str]) -> None:
         """``make`` gives the page; again when the language or the theme changes."""
@@ -198,6 +198,7 @@ class Reading(Live, QTextBrowser):
 
     def restyle(self) -> None:
         super().restyle()
+        self.document().setDocumentMargin(theme().px(12))
         self.show_page(self._make)
 
     def _follow(self, url: QUrl) -> None:
