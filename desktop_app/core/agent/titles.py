@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Awaitable, Callable
 
 from desktop_app.core.errors import SlipwayError
@@ -13,6 +14,8 @@ from .folded import Folded
 
 logger = logging.getLogger(__name__)
 MAX_CHARS = 60
+_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
+_MARKUP = re.compile(r"^\s*(?:#{1,6}\s+|>\s+|[-*]\s+)?(?:title:|标题[:：])?|\*\*|`+", re.I)
 _QUOTES = "\"'“”「」 "
 
 
@@ -30,12 +33,21 @@ async def better_title(
         by = "agent"
         try:
             made = await ask(ModelRequest("", [first], purpose="title", max_output=60))
-            title = " ".join(made.split())[:MAX_CHARS] or title
+            title = _line(made)[:MAX_CHARS] or title
         except SlipwayError as error:
             logger.info("no title from the model: %s", error)
     if by == now.titled_by:
         return None
     return NewRecord("title", {"title": _bare(title), "by": by})
+
+
+def _line(made: str) -> str:
+    """The title in what a model said, without its thinking and its markup; empty where it did
+    something else than name: it wrote much, or code."""
+    lines = [line for line in _THOUGHT.sub("", made).splitlines() if line.strip()]
+    if not lines or len(lines) > 2 or "```" in made or len(lines[0]) > 2 * MAX_CHARS:
+        return ""
+    return " ".join(_MARKUP.sub("", lines[0]).split())
 
 
 def _bare(title: str) -> str:

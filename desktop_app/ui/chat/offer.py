@@ -111,20 +111,22 @@ class ActivityLine(Live, QWidget):
         follow(self, setFixedHeight=22)
         self._text: Text = ""
         self._since = QElapsedTimer()
+        self._before = 0.0
         self._delay = QTimer(self, singleShot=True, interval=300)
         self._delay.timeout.connect(self.show)
         self._tick = QTimer(self, interval=1000)
         self._tick.timeout.connect(self.retranslate)
         self.hide()
 
-    def set_activity(self, text: Text) -> None:
-        """Say what is being done; empty when nothing is."""
+    def set_activity(self, text: Text, seconds: float = 0.0) -> None:
+        """Say what is being done, and for how long it has been; empty when nothing is."""
         words = say(text)
         if not words:
             self._delay.stop()
             self.hide()
         elif words != say(self._text):
             self._since.restart()
+            self._before = seconds
             if not self.isVisible():
                 self._delay.start()
         self._text = text
@@ -134,7 +136,7 @@ class ActivityLine(Live, QWidget):
         words = say(self._text)
         if not words:
             return
-        seconds = self._since.elapsed() / 1000 if self._since.isValid() else 0.0
+        seconds = self._before + (self._since.elapsed() / 1000 if self._since.isValid() else 0.0)
         if seconds >= 2:
             words = f"{words} · {figures.whole_seconds(seconds)}"
         self.words.set_source(words)

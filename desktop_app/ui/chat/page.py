@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QStackedWidget, QVBoxLayout, QWidget
 
+from desktop_app.core.agent.base import Attachment
 from desktop_app.core.paths import paths
 from desktop_app.core.state import Mode
 from desktop_app.ui.errors import describe
@@ -119,7 +120,7 @@ class ChatPage(Live, QWidget):
         self.question.answered.connect(self._answered)
         self.request.answered.connect(self.work.answer_request)
         self.request.visit.connect(self.work.visit)
-        composer.submitted.connect(lambda text, files: self.vm and self.vm.send(text, files))
+        composer.submitted.connect(self._send)
         composer.stopRequested.connect(lambda: self.vm and self.vm.stop())
         composer.queueEdited.connect(self._edit_queued)
         composer.queueRemoved.connect(lambda: self.vm and self.vm.take_queued())
@@ -226,6 +227,12 @@ class ChatPage(Live, QWidget):
         self.face.everything()
 
     # -- what a person does -----------------------------------------------------------------
+
+    def _send(self, text: str, attachments: list[Attachment]) -> None:
+        if self.vm is not None:
+            self.vm.send(text, attachments)
+            if self.view is not None:
+                self.view.jump_to_end()  # whoever speaks wants to see the answer
 
     def _fill(self, text: str) -> None:
         self.composer.set_content(text, self.composer.attachments())

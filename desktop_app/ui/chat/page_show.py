@@ -82,7 +82,8 @@ class PageShow:
         page, vm = self._page, self._page.vm
         busy = vm is not None and vm.busy
         page.composer.set_busy(busy, stopping=vm is not None and vm.stopping)
-        page.activity.set_activity(self._activity_words())
+        words = self._activity_words()
+        page.activity.set_activity(words, vm.waiting.seconds if vm and vm.waiting.model else 0.0)
         if vm is not None and vm.conversation is not None and vm.activity == "idle":
             self.disabled()  # a run may end because another window took the session over
 
@@ -96,8 +97,8 @@ class PageShow:
             return tr("Waiting for you")
         if vm.compacting:
             return tr("Compacting…")
-        if vm.waiting_model:
-            model = self._page.sources.model_label(vm.waiting_model)
+        if vm.waiting.model:
+            model = self._page.sources.model_label(vm.waiting.model)
             return tr("Waiting for {model}", model=model)
         return ""
 

@@ -268,7 +268,7 @@ class ChatViewModel(ChatContext):
 
     def _run_ended(self) -> None:
         self._running = self.stopping = False
-        self.waiting_model = ""
+        self.waiting.ended()
         self.compacting = False
         self._give_back()
         self._fold.remove("x:compaction")

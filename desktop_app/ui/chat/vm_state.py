@@ -24,6 +24,7 @@ from .fold import Change, Fold
 from .items import Item, ToolItem
 from .rows_from import Voice, row_from
 from .vm_shapes import Draft, Queued, RowSink, crash_params
+from .waiting import Waiting
 
 _GIVEN_UP = ("compaction.stopped", "compaction.stale", "compaction.below")  # no failures
 POINTS = 240  # of the sparkline
@@ -85,7 +86,7 @@ class ChatState(QObject):
         self.draft_why: tuple[str, dict[str, Any]] = ("", {})  # none came of it
         self.compacting = False
         self.stopping = False
-        self.waiting_model = ""  # model that has been asked and has not answered yet
+        self.waiting = Waiting(self)
         self.at_start = True
         self.ready = False  # the history is there
         self._title = ""  # until the conversation is there
@@ -103,6 +104,7 @@ class ChatState(QObject):
         i18n.notifier.changed.connect(self.retranslate)
         self.logMoved.connect(self._read_log)
         self.compactionsChanged.connect(self._ledger_moved)
+        self.waiting.changed.connect(self.activityChanged)
 
     # -- what a page reads ------------------------------------------------------------------
 
@@ -186,12 +188,11 @@ class ChatState(QObject):
                 self._sent = None
                 self._fold.remove("x:sent")
             case ev.ModelCallStarted(model=model):
-                self.waiting_model = model
-                signals["activityChanged"] = None
-            case ev.TextDelta() | ev.ThinkingDelta() | ev.ToolCallStarted():
-                if self.waiting_model:
-                    self.waiting_model = ""
-                    signals["activityChanged"] = None
+                self.waiting.asked(model)
+            case ev.TextDelta() | ev.ThinkingDelta() | ev.ToolCallStarted() | ev.ToolCallDelta():
+                self.waiting.heard()
+            case ev.ModelCallFinished():
+                self.waiting.ended()
             case ev.ApprovalRequested(approval=approval):
                 self.approvals = [a for a in self.approvals if a.op_id != approval.op_id]
                 self.approvals.append(approval)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from PySide6.QtWidgets import QLineEdit, QWidget
 
+from desktop_app.core.mcp.names import proposed_name
 from desktop_app.core.mcp.scopes import Scope
 from desktop_app.core.workspaces.mcp_write import NewServer
 from desktop_app.ui.i18n import tr
@@ -113,17 +114,9 @@ class AddServerDialog(Dialog):
         else:
             self.note.set_source(tr("The command that starts it, or where it is."))
         if not self._named:
-            self.name.edit.setText(self._propose(words, url))
+            self.name.edit.setText(proposed_name(words, url))
         self.ok.setEnabled(bool(words or url) and bool(self.name.text().strip()))
-
-    def _propose(self, words: list[str], url: str) -> str:
-        source = url
-        if words:
-            plain = [w for w in words[1:] if not w.startswith("-")]
-            source = plain[0] if plain else words[0]
-        source = source.split("://")[-1].split("?")[0].rstrip("/")
-        last = source.split("/")[0] if url else source.rsplit("/", 1)[-1].split("@")[0]
-        return "-".join(re.findall(r"[A-Za-z0-9]+", last.removesuffix(".py")))[:40]
+        self.fit_later()  # a long command takes a second line
 
     def _url(self) -> str:
         text = self.what.text().strip()

@@ -45,6 +45,7 @@ class McpPanel(Live, QWidget):
         self._unlisten: Callable[[], None] | None = None
         self._counted: dict[str, tuple[object, int]] = {}
         self._tasks = Tasks(self._failed)
+        self._added = ""
         self.servers: list[ServerView] = []
         self.cards: list[ServerCard] = []
         self._timer = QTimer(self)
@@ -82,6 +83,8 @@ class McpPanel(Live, QWidget):
         self._fill()
 
     def _why_empty(self) -> str:
+        if self._sources.starts:
+            return tr("A server gives the agent further tools. It starts as soon as it is added.")
         return tr("A server gives the agent further tools. It starts with the next message.")
 
     @property
@@ -93,8 +96,9 @@ class McpPanel(Live, QWidget):
         if self._unlisten is not None:
             self._unlisten()
             self._unlisten = None
-        self._sources, self.servers = sources, []
+        self._sources, self.servers, self._added = sources, [], ""
         self.error.set_source("")
+        self.empty.text.retranslate()
         if sources.mcp is not None:
             self._unlisten = sources.mcp.listen(self._timer.start)
         self._fill()
@@ -166,6 +170,17 @@ class McpPanel(Live, QWidget):
             card.show_view(view, trusted=trusted, live=live)
         if len(self.cards) < len(self.servers):
             self._more.start()
+        if self._added:
+            QTimer.singleShot(0, self, self._reveal)
+
+    def _reveal(self) -> None:
+        """Bring the server that was just added into view, until it is known how it is."""
+        for card, view in zip(self.cards, self.servers, strict=False):
+            if view.name == self._added:
+                self.area.ensureWidgetVisible(card, 0, theme().px(8))
+                if view.status.state not in ("off", "starting") or not self._sources.starts:
+                    self._added = ""
+                return
 
     # -- what a person does -------------------------------------------------------------------
 
@@ -236,6 +251,7 @@ class McpPanel(Live, QWidget):
         server, scope = dialog.server(), dialog.scope()
         dialog.deleteLater()
         if accepted:
+            self._added = server.name
 
             async def add(manager: McpManager) -> None:
                 await manager.add(server, scope)

@@ -278,7 +278,9 @@ class Geometry(QListView):
         self.verticalScrollBar().setValue(target)
         self._busy = False
         bar = self.verticalScrollBar()
-        self.set_stick(bar.value() >= bar.maximum() - 2 and target >= bar.maximum())
+        # Where everything fits the end is in view, whatever was asked for.
+        fits = bar.maximum() <= 0
+        self.set_stick(fits or (bar.value() >= bar.maximum() - 2 and target >= bar.maximum()))
         self.settle()
         self.viewport().update()
 

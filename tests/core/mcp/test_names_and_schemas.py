@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mcp_types import CallToolResult, ListToolsResult
 
 from desktop_app.core.mcp.connection import RemoteTool
-from desktop_app.core.mcp.names import tool_name
+from desktop_app.core.mcp.names import proposed_name, tool_name
 from desktop_app.core.mcp.sift import sift_result
 from desktop_app.core.mcp.spec import ServerSpec
 from desktop_app.core.mcp.tools import McpTool, usable_schema
@@ -22,6 +22,36 @@ SERVER = st.from_regex(r"[A-Za-z0-9_-]{1,70}", fullmatch=True)
 
 def test_plain_names_stay_readable() -> None:
     assert tool_name("docs", "search") == "mcp__docs__search"
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("mcp-server-time --local-timezone UTC", "time"),
+        ("/opt/bin/mcp-server-time --local-timezone=Asia/Tokyo", "time"),
+        (
+            "node /n/@modelcontextprotocol/server-everything/dist/index.js",
+            "everything",
+        ),
+        ("npx -y @modelcontextprotocol/server-filesystem@2026.1 /home/me", "filesystem"),
+        ("npx @playwright/mcp@latest", "playwright"),
+        ("npx -y figma-developer-mcp", "figma-developer"),
+        ("uvx mcp-server-git --repository here", "git"),
+        ("uvx --python 3.12 mcp-server-sqlite", "sqlite"),
+        ("python3.11 -m mcp_server_fetch", "fetch"),
+        ("uv run --directory /srv/weather server.py", "weather"),
+        ("docker run -i --rm -e A=1 ghcr.io/github/github-mcp-server:1", "github"),
+        ("python server.py", "server"),
+        (r"C:\Tools\docs.exe", "docs"),
+        ("", ""),
+    ],
+)
+def test_a_server_is_called_after_its_program(line: str, name: str) -> None:
+    assert proposed_name(line.split()) == name
+
+
+def test_a_server_at_an_address_is_called_after_its_host() -> None:
+    assert proposed_name([], "https://docs.example.org:8080/mcp?key=1") == "docs-example-org-8080"
 
 
 def test_what_is_long_or_odd_keeps_its_beginning_and_gets_a_hash() -> None:

@@ -340,6 +340,50 @@ def test_waiting_for_the_model_is_told_after_a_moment(
     assert page.activity.isHidden()
 
 
+def test_an_answer_that_pauses_says_for_how_long(
+    qtbot: QtBot, page: ChatPage, show: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rest, end = Gate(), Gate()
+    script = [
+        ev.ModelCallStarted("r1", "glm-4.6", 1, 1),
+        ev.TextDelta("r1", "b1", "I begin"),
+        rest,
+        ev.TextDelta("r1", "b1", " and go on"),
+        end,
+    ]
+    vm = show(FakeConversation([script]))
+    vm.waiting._quiet.setInterval(1)
+    send(qtbot, page, "go")
+    qtbot.waitUntil(lambda: page.activity.isVisible())
+    monkeypatch.setattr(type(vm.waiting), "seconds", 9.0)
+    vm.activityChanged.emit()
+    page.activity.set_activity("")
+    vm.activityChanged.emit()
+    assert page.activity.words.text() == "Waiting for GLM 4.6 · 9 s"
+    vm.waiting._quiet.setInterval(60_000)
+    rest.open()
+    qtbot.waitUntil(lambda: page.activity.isHidden() and end.reached.is_set())
+    vm.stop()
+    qtbot.waitUntil(lambda: vm.activity == "idle")
+
+
+def test_who_sends_sees_the_answer_wherever_they_had_read(
+    qtbot: QtBot, page: ChatPage, show: Open
+) -> None:
+    long = "\n\n".join(["a paragraph"] * 60)
+    vm = show(FakeConversation([answer("r1", long), answer("r2", "the newest")]))
+    send(qtbot, page, "first")
+    qtbot.waitUntil(lambda: vm.activity == "idle" and vm.rows.rowCount() == 3)
+    view = page.view
+    assert view is not None
+    view.verticalScrollBar().setValue(0)
+    assert not view.stick
+    send(qtbot, page, "second")
+    qtbot.waitUntil(lambda: vm.activity == "idle" and vm.rows.rowCount() == 6)
+    assert view.stick
+    assert view.jump.isHidden()
+
+
 def test_links_are_opened_only_after_asking(
     qtbot: QtBot, page: ChatPage, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:

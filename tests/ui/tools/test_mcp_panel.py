@@ -13,7 +13,7 @@ from typing import Any
 from urllib.request import urlopen
 
 import pytest
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import QPoint, QRect, Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
@@ -30,7 +30,7 @@ from desktop_app.ui.settings.certificate_dialog import CertificateDialog
 from desktop_app.ui.tools.add_server import AddServerDialog
 from desktop_app.ui.tools.mcp_panel import McpPanel
 from desktop_app.ui.tools.server_card import ServerCard
-from desktop_app.ui.widgets import ConfirmDialog
+from desktop_app.ui.widgets import ConfirmDialog, Label
 from tests.helpers.mcp import QUICK, command, declare, entry, free_port
 from tests.helpers.providers import Server
 from tests.helpers.proxies import certificate
@@ -199,6 +199,47 @@ def test_adding_and_removing(stage: Stage) -> None:
     _dialog(ConfirmDialog).accept()
     stage.until(lambda: stage.panel.servers == [])
     assert json.loads((stage.root / ".mcp").read_text())["mcps"][""][""] == []
+
+
+def test_a_server_that_was_added_comes_into_view(stage: Stage) -> None:
+    declare(stage.root, *(entry(f"s{n}", "raw.py", "plain", disabled=True) for n in range(8)))
+    stage.panel.resize(320, 400)
+    stage.panel.show()
+    stage.up()
+    stage.until(lambda: len(stage.panel.cards) == 8)
+    stage.panel.add()
+    stage.until(lambda: _dialog(AddServerDialog) is not None)
+    dialog: AddServerDialog = _dialog(AddServerDialog)
+    dialog.what.edit.setText(shlex.join(command("raw.py", "plain")))
+    QTest.mouseClick(dialog.ok, Qt.MouseButton.LeftButton)
+    stage.until(lambda: stage.states().get("raw") == "ok")
+    card, area = stage.card("raw"), stage.panel.area
+
+    def seen() -> bool:
+        top = card.mapTo(area.viewport(), QPoint(0, 0)).y()
+        return top >= 0 and top + card.height() <= area.viewport().height()
+
+    stage.until(seen)
+    area.verticalScrollBar().setValue(0)
+    stage.panel.refresh()
+    stage.until(lambda: not stage.panel._added)
+    assert area.verticalScrollBar().value() == 0, "afterwards the person's place is theirs"
+
+
+def test_the_dialog_takes_the_height_that_a_long_command_needs(qtbot: QtBot) -> None:
+    dialog = AddServerDialog(None)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    dialog.what.edit.setText("node " + "a-long-option " * 12)
+    two_lines = dialog.note.fontMetrics().height() * 2
+    qtbot.waitUntil(lambda: dialog.note.height() >= two_lines)
+    qtbot.waitUntil(lambda: dialog.pairs.geometry().bottom() + 8 <= _below(dialog).top())
+
+
+def _below(dialog: AddServerDialog) -> QRect:
+    """Where the label below the variables is."""
+    label = next(w for w in dialog.findChildren(Label) if w.text() == "A secret")
+    return label.geometry()
 
 
 def test_what_cannot_be_added_is_said_in_the_dialog(qtbot: QtBot) -> None:

@@ -229,6 +229,16 @@ def test_it_follows_the_end_until_the_person_scrolls_up(make) -> None:
     assert view.unread == 0
 
 
+def test_a_row_that_is_pressed_while_all_fits_does_not_end_the_following(make) -> None:
+    view = make([UserRow("u", "", "hello"), MarkdownRow("m", "an answer")])
+    view.setCurrentIndex(view.rows.index(0))
+    for n in range(12):
+        view.rows.append(MarkdownRow(f"m{n}", EN))
+    settle(view)
+    assert at_end(view)
+    assert not view.jump.isVisible()
+
+
 def test_older_rows_are_asked_for_once_near_the_top(make, qtbot) -> None:
     view = make([MarkdownRow(f"m{i}", EN) for i in range(40)])
     view.rows.has_older = True
