@@ -137,7 +137,9 @@ class FoldBase:
     def _disarm(self) -> None:
         """A newer turn began: what older cards offered can no longer be done."""
         for item in reversed(self.items.values()):
-            if isinstance(item, UserItem):
+            if isinstance(item, UserItem) and not item.id.startswith(
+                "x:"
+            ):  # not the one on its way
                 break
             if isinstance(item, NoticeItem) and item.actions:
                 item.actions = ()
@@ -200,7 +202,9 @@ class FoldBase:
                 item.growing = False
                 self.touch(item.id)
             if isinstance(item, ToolItem) and item.status in ("arguments", "waiting", "running"):
-                item.status = "interrupted" if reason == "interrupted" else "unknown"
+                began = item.status == "running"  # a call that was still being written did nothing
+                stopped = reason == "interrupted"
+                item.status = "interrupted" if stopped else "unknown" if began else "cut"
                 self.touch(item.id)
         if reason == "interrupted" and isinstance(last, TextItem):
             last.stopped = True

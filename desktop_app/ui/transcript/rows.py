@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 ToolStatus = Literal[
-    "arguments", "waiting", "running", "success", "error", "denied", "interrupted", "unknown"
+    "arguments", "waiting", "running", "success", "error", "denied", "interrupted", "cut", "unknown"
 ]
 
 

@@ -34,6 +34,7 @@ def status_word(status: str) -> str:
         "error": tr("Failed"),
         "denied": tr("Denied"),
         "interrupted": tr("Stopped"),
+        "cut": tr("Not run"),
         "unknown": tr("Outcome unknown"),
     }
     return words[status]
@@ -44,6 +45,7 @@ _ICONS = {
     "error": ("x", "danger"),
     "denied": ("ban", "danger"),
     "interrupted": ("square", "faint"),
+    "cut": ("square", "faint"),
     "unknown": ("triangle-alert", "warning"),
 }
 BUSY = ("arguments", "running")

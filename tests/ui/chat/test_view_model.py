@@ -15,6 +15,7 @@ from desktop_app.ui import i18n
 from desktop_app.ui.chat.rows_from import Voice
 from desktop_app.ui.chat.view_model import ChatViewModel
 from desktop_app.ui.transcript.rows import MarkdownRow, NoticeRow, ToolRow, UserRow
+from desktop_app.ui.transcript.toolcard import status_word
 from tests.helpers.conversation import (
     FakeConversation,
     Gate,
@@ -230,6 +231,34 @@ def test_an_error_of_the_run_is_a_card_with_a_way_on(qtbot: QtBot, opened: Make)
     vm.retry()
     qtbot.waitUntil(lambda: vm.activity == "idle" and "t:again" in rows(vm).by_id)
     assert not any(isinstance(r, NoticeRow) for r in rows(vm).list())
+
+
+def test_a_newer_message_takes_the_buttons_of_an_older_card(qtbot: QtBot, opened: Make) -> None:
+    failed = [ev.RunFinished("r1", "error", "model.no_credit", {"model": "glm-4.6"})]
+    vm = opened(FakeConversation([failed, [ev.RunFinished("r2", "completed")]]))
+    vm.send("hello")
+    qtbot.waitUntil(lambda: vm.activity == "idle")
+    vm.send("something else")
+    qtbot.waitUntil(lambda: vm.activity == "idle" and len(rows(vm).list()) == 3)
+    card = rows(vm).list()[1]
+    assert isinstance(card, NoticeRow)
+    assert card.actions == (), "it would go on with the newer message"
+
+
+def test_a_call_that_was_cut_while_it_was_written_did_nothing(qtbot: QtBot, opened: Make) -> None:
+    script = [
+        ev.ModelCallStarted("r1", "glm-4.6", 1, 1),
+        ev.ToolCallStarted("r1", "half", "c1", "Write"),
+        ev.ToolCallDelta("r1", "half", '{"file_path": "a'),
+        ev.RunFinished("r1", "error", "model.cut", {"model": "glm-4.6"}),
+    ]
+    vm = opened(FakeConversation([script]))
+    vm.send("write it")
+    qtbot.waitUntil(lambda: vm.activity == "idle")
+    row = rows(vm).by_id["o:half"]
+    assert isinstance(row, ToolRow)
+    assert row.status == "cut"
+    assert status_word(row.status) == "Not run"
 
 
 def test_a_message_that_could_not_be_sent_comes_back(qtbot: QtBot, opened: Make) -> None:
