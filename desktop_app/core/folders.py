@@ -46,6 +46,18 @@ class FolderReport:
         return not self.known and (self.foreign or bool(self.commands or self.skills))
 
 
+@dataclass(frozen=True, slots=True)
+class NewPlace:
+    """Where a person says that the folder of a workspace is now. ``own``: something is there that
+    its sessions kept. ``brings``: programs to be run or skills for the prompt, as ``asks``."""
+
+    workspace_id: str
+    name: str
+    folder: str
+    own: bool
+    brings: bool
+
+
 class Folders(Shelf):
     """See the module. Safe to use from one event loop."""
 
@@ -91,6 +103,32 @@ class Folders(Shelf):
         info = await workspace.refresh()
         self.tell(WorkspacesChanged(row.id))
         return info
+
+    async def new_place(self, workspace_id: str, folder: str) -> NewPlace:
+        """Look whether ``folder`` can be where the folder of a workspace is now. WorkspaceError
+        ``workspace.there`` while the old one can be read, ``workspace.taken`` when it is another
+        workspace's, and why it cannot be used."""
+        row = await self.db.workspace(workspace_id)
+        path = str(Path(folder).expanduser().absolute())
+        now = await (await self.workspace(workspace_id)).refresh()
+        if row.backend != "local" or now.state not in ("missing", "unreadable"):
+            raise WorkspaceError("workspace.there", path=now.folder)
+        other = await self.db.workspace_of(path)
+        if other is not None and other.id != workspace_id:
+            raise WorkspaceError("workspace.taken", path=path, name=other.name)
+        probe = LocalWorkspace(path, id="probe", tools=tools)
+        try:
+            await probe.initialize()
+            if probe.info.state in ("missing", "unreadable", "error"):
+                raise why_not(probe)
+            would = await probe.would_run()
+            there = {s.key.session_id for s in await foreign_sessions(probe)}
+        finally:
+            await probe.close()
+        placed = [*await self.db.placements(row.id), *await self.db.placements(trashed=True)]
+        own = any(p.workspace_id == row.id and p.key.session_id in there for p in placed)
+        brings = probe.info.foreign or bool(would.commands or would.skills)
+        return NewPlace(row.id, row.name, path, own, brings)
 
     async def make_demo(self) -> str:
         """A fresh copy of the demo's documents in the data folder; the folder's path."""

@@ -33,6 +33,7 @@ What = Literal[
     "missing",
     "unreadable",
     "back",
+    "moved",
     "failed",
     "rescued",
     "extended",
@@ -54,7 +55,8 @@ _UP = ("ready", "readonly")
 class Happening:
     """``what`` with ``params``: of ``paused`` and ``stopped`` ``elsewhere`` (true: not by this
     program); of ``failed`` ``code`` and its own; of ``rescued`` ``files`` and ``bytes``; of
-    ``extended`` ``ends_us``; of ``compacted`` ``before`` and ``after`` in tokens."""
+    ``extended`` ``ends_us``; of ``compacted`` ``before`` and ``after`` in tokens; of ``moved``
+    ``folder``, where it is now."""
 
     at_us: int
     what: str

@@ -20,6 +20,7 @@ from .catalog import SessionsChanged, SessionSummary, WorkspacesChanged
 from .context.ratios import Ratios
 from .conversations import Conversations
 from .errors import SlipwayError
+from .folders import NewPlace
 from .ids import new_id, now_us
 from .paths import Paths, ensure
 from .places import part
@@ -28,6 +29,7 @@ from .sessions.appdb import AppDb, Placement
 from .sessions.base import SessionKey
 from .sessions.index import Hit, Index
 from .shelf import LISTED, USER, why_not
+from .workspaces.base import WorkspaceInfo
 
 log = logging.getLogger(__name__)
 
@@ -76,12 +78,27 @@ class Slipway(Conversations):
         await self.reload_servers(workspace_id)
         self.tell(WorkspacesChanged(workspace_id))
 
-    async def forget_workspace(self, workspace_id: str) -> None:
-        """Take it out of the list: its folder and its sessions' journals stay."""
-        for key, opening in list(self._open.items()):
+    async def move_workspace(self, place: NewPlace) -> WorkspaceInfo:
+        """Go on in the folder that ``new_place`` looked at: sessions, rules and name stay. What was
+        trusted stays so where it is the same folder, or one that brings nothing."""
+        row = await self.db.workspace(place.workspace_id)
+        await self._close_sessions(row.id)
+        trusted = row.trusted and (place.own or not place.brings)
+        await self.db.move_workspace(row.id, place.folder, trusted)
+        await self.manager.close(row.id)
+        self.happenings.add(row.id, "moved", folder=place.folder)
+        info = (await self.workspace(row.id)).info
+        self.tell(WorkspacesChanged(row.id))
+        return info
+
+    async def _close_sessions(self, workspace_id: str) -> None:
+        for key in list(self._open):
             if (await self.placement(key)).workspace_id == workspace_id:
                 await self.close_conversation(key)
-                del opening
+
+    async def forget_workspace(self, workspace_id: str) -> None:
+        """Take it out of the list: its folder and its sessions' journals stay."""
+        await self._close_sessions(workspace_id)
         await self.leave(workspace_id)
         await self.db.forget_workspace(workspace_id)
         try:

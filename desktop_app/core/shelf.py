@@ -197,6 +197,17 @@ class Shelf:
             self.tell(WorkspacesChanged(workspace_id))
         return info
 
+    async def try_again(self, workspace_id: str) -> WorkspaceInfo:
+        """Look at it anew, its engine too, since a person says that it may work now. WorkspaceError
+        with why while it does not."""
+        workspace = await self.workspace(workspace_id)
+        if workspace.info.backend == "docker":
+            await self.places.engines.forget()
+        info = await self.refresh_workspace(workspace_id)
+        if info.state in STATE_CODES:
+            raise why_not(workspace)
+        return info
+
     async def look_again(self, workspace_ids: Sequence[str]) -> None:
         """Notice folders that went away or came back; cheap enough for every few seconds."""
         for workspace_id in workspace_ids:

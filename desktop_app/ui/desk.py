@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
@@ -220,6 +220,17 @@ class Desk(QObject):
             self.failed.emit(error)
             return
         self.open(key)
+
+    def reopen(self, keys: Sequence[SessionKey]) -> None:
+        """What is open of these is of a workspace that is at another place now."""
+        self._tasks.start(self._reopen(keys), name="open sessions again")
+
+    async def _reopen(self, keys: Sequence[SessionKey]) -> None:
+        shown = self.current
+        for key in keys:
+            await self.drop(key)
+        if shown is not None and shown in keys and self.current is None:
+            self.open(shown)
 
     def forget(self, key: SessionKey) -> None:
         """The session was trashed or its workspace forgotten."""

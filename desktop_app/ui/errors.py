@@ -31,7 +31,7 @@ class Words:
 
 ACTIONS: dict[str, Callable[[], str]] = {
     "retry": lambda: tr("Try again"),
-    "choose_folder": lambda: tr("Choose a folder"),
+    "locate_folder": lambda: tr("Say where it is…"),
     "choose_model": lambda: tr("Choose a model"),
     "manage_models": lambda: tr("Manage models…"),
     "compact": lambda: tr("Compact now"),

@@ -137,6 +137,7 @@ class MainWindow(Live, QWidget):
         self.workspaces.loaded.connect(self._loaded)
         self.workspaces.sessionForgotten.connect(self.shown.forgotten)
         self.workspaces.workspaceForgotten.connect(self.shown.workspace_forgotten)
+        self.workspaces.workspaceMoved.connect(self.shown.workspace_moved)
         self.desk.shown.connect(self.shown.show)
         self.desk.sourcesChanged.connect(self.shown.sources_changed)
         self.desk.dropped.connect(self.shown.dropped)
@@ -216,7 +217,7 @@ class MainWindow(Live, QWidget):
         if folder:
             self.workspaces.open_folder(folder)
         else:
-            self.pane.choose_folder()
+            self.pane.folders.choose_folder()
 
     def open_workspace(self, workspace_id: str) -> None:
         """The newest session of a workspace, or a first one."""

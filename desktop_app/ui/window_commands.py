@@ -80,7 +80,7 @@ def _workspace(w: MainWindow) -> list[Command]:
     group = lambda: tr("Workspace")  # noqa: E731
     c, pane = Command, w.pane
     new = c("workspace.new", lambda: tr("New workspace…"), w.dialogs.new_workspace, "Ctrl+Shift+N")
-    folder = c("workspace.open", lambda: tr("Open a folder…"), pane.choose_folder, "Ctrl+O")
+    folder = c("workspace.open", lambda: tr("Open a folder…"), pane.folders.choose_folder, "Ctrl+O")
     demo = c("workspace.demo", lambda: tr("Try the demo"), w.workspaces.open_demo)
     leave = c("window.quit", lambda: tr("Quit"), w.close, "Ctrl+Q")
     return [

@@ -105,3 +105,17 @@ class ShownSession:
                 self._w.desk.take_over(key)
             elif action == "open_anyway":
                 self._w.workspaces.open_anyway(key)
+            elif action == "retry":
+                self._w.workspaces.try_again(key)
+            elif action == "locate_folder" and (workspace_id := self._workspace_of(key)):
+                self._w.pane.folders.locate(workspace_id)
+
+    def _workspace_of(self, key: SessionKey) -> str:
+        listed = self._w.workspaces.workspaces
+        return next((w.info.id for w in listed if any(s.key == key for s in w.sessions)), "")
+
+    def workspace_moved(self, workspace_id: str) -> None:
+        """Its sessions read another folder now: those that are open are opened again."""
+        for ws in self._w.workspaces.workspaces:
+            if ws.info.id == workspace_id:
+                self._w.desk.reopen([s.key for s in ws.sessions])

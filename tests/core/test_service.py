@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from desktop_app.core.agent.conversation import SessionConversation
 from desktop_app.core.catalog import WorkspacesChanged
+from desktop_app.core.errors import WorkspaceError
 from desktop_app.core.messages import Msg
 from desktop_app.core.models.scripted import Say, ScriptedModel
 from desktop_app.core.paths import paths
@@ -138,3 +140,59 @@ async def test_a_branch_from_before_a_compaction_is_the_former_conversation(
     ]
     await branch.undo_compaction()
     await collect(branch.send("On."))
+
+
+async def test_a_workspace_goes_on_where_its_folder_was_moved_to(
+    service: Slipway, tmp_path: Path
+) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    info = await service.add_folder(str(tmp_path / "one"), trusted=True)
+    two = await service.add_folder(str(tmp_path / "two"), trusted=True)
+    key = await service.new_session(info.id)
+    workspace = await service.workspace(info.id)
+    await workspace.offload_context(key.session_id, [Msg.user("left the context")])
+    with pytest.raises(WorkspaceError) as refused:
+        await service.new_place(info.id, str(tmp_path / "two"))
+    assert refused.value.code == "workspace.there", "the folder is where it was"
+    talk = await service.conversation(key)
+    (tmp_path / "one").rename(tmp_path / "moved")
+    with pytest.raises(WorkspaceError) as refused:
+        await service.new_place(info.id, str(tmp_path / "two"))
+    assert (refused.value.code, refused.value.params["name"]) == ("workspace.taken", two.name)
+    with pytest.raises(WorkspaceError) as refused:
+        await service.new_place(info.id, str(tmp_path / "nowhere"))
+    assert refused.value.code == "workspace.missing"
+    assert (await service.workspace(info.id)).info.folder == str(tmp_path / "one")
+
+    place = await service.new_place(info.id, str(tmp_path / "moved"))
+    assert place.own
+    moved = await service.move_workspace(place)
+    assert (moved.id, moved.state, moved.trusted) == (info.id, "ready", True)
+    again = await service.conversation(key)
+    assert again is not talk, "what held the old folder was closed"
+    (listed,) = [w for w in await service.list_workspaces() if w.info.id == info.id]
+    assert [s.key for s in listed.sessions] == [key]
+    assert listed.info.folder == str(tmp_path / "moved")
+    (kept,) = await (await service.workspace(info.id)).list_offloads()
+    assert kept.session_id == key.session_id
+
+
+async def test_trust_does_not_move_to_a_folder_that_brings_programs_of_its_own(
+    service: Slipway, tmp_path: Path
+) -> None:
+    (tmp_path / "one").mkdir()
+    info = await service.add_folder(str(tmp_path / "one"), trusted=True)
+    (tmp_path / "one").rmdir()
+    for name, trusted in (("plain", True), ("bringing", False)):
+        folder = tmp_path / name
+        folder.mkdir()
+        if not trusted:
+            (folder / ".slipway").mkdir()
+            one = {"name": "s", "mcp_config": {"type": "stdio_mcp", "command": "tool"}}
+            declared = {"version": 2, "mcps": {"": {"": [one]}}}
+            (folder / ".slipway" / ".mcp").write_text(json.dumps(declared))
+        place = await service.new_place(info.id, str(folder))
+        assert (place.own, place.brings) == (False, not trusted)
+        assert (await service.move_workspace(place)).trusted is trusted
+        shutil.rmtree(folder)

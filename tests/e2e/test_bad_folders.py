@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog
 
 from desktop_app.core.models.scripted import Call, Say, ScriptedModel
 from desktop_app.core.workspaces import local_files
+from desktop_app.ui.widgets import ConfirmDialog
 from tests.helpers.program import Driver
 
 
@@ -143,3 +146,84 @@ def test_a_read_only_folder_is_read_and_a_write_says_why(
     assert write.status == "error"
     assert "read-only" in write.output.lower()
     assert driver.said() == "It is read-only."
+
+
+def chosen(driver: Driver, path: Path) -> None:
+    """What the system's dialog gives back."""
+    driver.until(lambda: driver.window.findChild(QFileDialog) is not None)
+    dialog = driver.window.findChild(QFileDialog)
+    dialog.fileSelected.emit(str(path))
+    dialog.done(0)
+
+
+def test_a_folder_that_was_moved_is_found_again_from_the_composer(
+    driver: Driver, folder: Path
+) -> None:
+    big = "\n".join(f"line {n}" for n in range(60_000))
+    model = ScriptedModel(
+        [
+            [Call("Read", {"file_path": "big.txt"})],
+            [Say("It is long.")],
+            [Call("Read", {"file_path": "notes.md"})],
+            [Say("The harbour opens in May.")],
+        ],
+        titles=[[Say("Notes")]],
+    )
+    (folder / "big.txt").write_text(big)
+    driver.start(model).open_folder(folder)
+    driver.ask("Read the big file")
+    driver.until_idle()
+    driver.until(lambda: any((folder / ".slipway" / "sessions").rglob("tool_result-*")))
+    driver.window.chat.composer.edit.insertPlainText("and then")
+    moved = folder.with_name("archive")
+    folder.rename(moved)
+    driver.window.workspaces.look()
+    driver.until(lambda: driver.why_disabled() != "")
+    way = driver.window.chat.composer.way
+    driver.until(lambda: way.isVisible() and way.text() == "Say where it is…")
+    way.click()
+    chosen(driver, moved)
+    driver.until(lambda: driver.why_disabled() == "" and driver.window.chat.vm is not None)
+    driver.until_shown()
+    assert driver.window.chat.composer.text() == "and then", "the draft came along"
+    driver.window.chat.composer.edit.clear()
+    driver.ask("Read the notes")
+    driver.until_idle()
+    assert driver.said().endswith("The harbour opens in May.")
+    info = driver.workspace("Field notes").info
+    assert (info.folder, info.trusted, info.state) == (str(moved), True, "ready")
+    driver.stop()
+    driver.start(ScriptedModel())
+    driver.until_shown()
+    assert driver.why_disabled() == ""
+
+
+def test_another_folder_is_taken_for_the_moved_one_only_when_the_person_says_so(
+    driver: Driver, folder: Path
+) -> None:
+    driver.start(ScriptedModel([[Say("Yes.")]], titles=[[Say("Talk")]])).open_folder(folder)
+    driver.ask("Is it?")
+    driver.until_idle()
+    folder.rename(folder.with_name("gone"))
+    other = folder.with_name("other")
+    (other / ".slipway").mkdir(parents=True)
+    one = {"name": "s", "mcp_config": {"type": "stdio_mcp", "command": "tool"}}
+    declared = {"version": 2, "mcps": {"": {"": [one]}}}
+    (other / ".slipway" / ".mcp").write_text(json.dumps(declared))
+    window = driver.window
+    window.workspaces.look()
+    driver.until(lambda: driver.note("Field notes") == "not found")
+    name = driver.workspace("Field notes").info.id
+    window.pane.folders.locate(name)
+    chosen(driver, other)
+    dialog = driver.dialog(ConfirmDialog)
+    assert str(other) in dialog.text.text()
+    dialog.cancel.click()
+    driver.until(lambda: driver.note("Field notes") == "not found")
+    window.pane.folders.locate(name)
+    chosen(driver, other)
+    driver.dialog(ConfirmDialog).go.click()
+    driver.until(lambda: driver.workspace("Field notes").info.state == "ready")
+    driver.until_shown()
+    assert driver.said() == "Yes."
+    assert not driver.workspace("Field notes").info.trusted, "nobody has seen its skills yet"

@@ -31,7 +31,7 @@ def test_restricted_then_trusted_and_nothing_of_it_is_touched(
     driver.until(lambda: driver.note("agentscope") == "restricted")
     assert not driver.workspace("agentscope").info.trusted
     workspace = driver.workspace("agentscope")
-    window.pane._tasks.start(window.pane._review_trust(workspace), name="from the menu")
+    window.pane.folders.review_trust(workspace)
     dialog = driver.dialog(TrustDialog)
     dialog.accept()
     driver.until(lambda: driver.workspace("agentscope").info.trusted)

@@ -155,6 +155,11 @@ class AppDb:
     async def trust_workspace(self, workspace_id: str, trusted: bool) -> None:
         await self._change("UPDATE workspace SET trusted = ? WHERE id = ?", trusted, workspace_id)
 
+    async def move_workspace(self, workspace_id: str, folder: str, trusted: bool) -> None:
+        """Its folder is at another place now."""
+        sql = "UPDATE workspace SET folder = ?, root = NULL, trusted = ? WHERE id = ?"
+        await self._change(sql, folder, trusted, workspace_id)
+
     async def use_workspace(self, workspace_id: str) -> None:
         """Note that it was used just now."""
         await self._change(

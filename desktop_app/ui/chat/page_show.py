@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from .page import ChatPage
     from .view_model import ChatViewModel
 
-WAYS = ("continue_here", "take_over", "open_anyway")  # ways out that the window knows
+# Ways out that the window knows.
+WAYS = ("continue_here", "take_over", "open_anyway", "locate_folder", "retry")
 
 
 def rows_of(vm: ChatViewModel) -> TranscriptModel:

@@ -6,14 +6,28 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
     "workspace.missing": (
         mark("The folder is not there"),
         mark("“{path}” cannot be found. It may have been moved, or its disk is not connected."),
-        mark("Connect the disk, or put the folder back. Its sessions are kept."),
-        "choose_folder",
+        mark(
+            "Connect the disk, put the folder back, or say where it is now. Its sessions are kept."
+        ),
+        "locate_folder",
     ),
     "workspace.unreadable": (
         mark("The folder cannot be read"),
         mark("This user may not read “{path}”."),
-        mark("Change its permissions, or choose another folder."),
-        "choose_folder",
+        mark("Change its permissions, then look again."),
+        "retry",
+    ),
+    "workspace.there": (
+        mark("The folder is where it was"),
+        mark("“{path}” can be read again, so the workspace goes on there."),
+        "",
+        "",
+    ),
+    "workspace.taken": (
+        mark("That folder is another workspace's"),
+        mark("“{path}” belongs to “{name}”, and two workspaces cannot share a folder."),
+        mark("Choose another folder, or go on in that workspace."),
+        "",
     ),
     "workspace.readonly": (
         mark("The folder is read-only"),

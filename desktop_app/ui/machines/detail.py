@@ -47,7 +47,7 @@ UP = ("ready", "readonly")
 
 class Detail(QWidget):
     """``wanted(verb)``: open, start, pause, stop, extend, rescue, rebuild, remove, forget, retry,
-    cancel, key, open_anyway; ``tabChosen(tab)`` asks for what a tab shows."""
+    cancel, key, open_anyway, locate; ``tabChosen(tab)`` asks for what a tab shows."""
 
     wanted = Signal(str)
     tabChosen = Signal(str)
@@ -276,6 +276,8 @@ class Detail(QWidget):
             params = {"path": row.folder, "machine": row.name, **row.params}
             acts = [Act("retry", lambda: tr("Try again"), "refresh-cw")]
             tone = "danger"
+            if code in ("workspace.missing", "workspace.unreadable"):
+                acts.append(Act("locate", lambda: tr("Say where it is…"), "search"))
             if code == "workspace.theirs":
                 acts, tone = [Act("open_anyway", lambda: tr("Open anyway"))], "info"
             elif code == "workspace.machine_gone":

@@ -24,6 +24,7 @@ _PLAIN = {
     "missing": mark("The folder was not found"),
     "unreadable": mark("The folder could not be read"),
     "back": mark("It can be used again"),
+    "moved": mark("Its folder is at a new place"),
 }
 _ELSEWHERE = {
     "paused": mark("Paused, not by Slipway"),

@@ -52,6 +52,7 @@ class MachinesPage(Live, QWidget):
     openWanted = Signal(str)
     newWanted = Signal()
     folderWanted = Signal()
+    locateWanted = Signal(str)  # where the folder of one is now
     demoWanted = Signal()
     workShown = Signal(str)  # something long began with one, whatever page asked for it
 
@@ -315,6 +316,7 @@ class MachinesPage(Live, QWidget):
             "retry": lambda: self.vm.retry(one),
             "cancel": lambda: self.vm.cancel(one),
             "key": self._enter_key,
+            "locate": lambda: self.locateWanted.emit(one),
             "open_anyway": lambda: self.vm.open_anyway(one),
         }
         if verb in doing:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from desktop_app.core.context.tokens import ClassCounter
-from desktop_app.core.errors import SlipwayError, WorkspaceError
+from desktop_app.core.errors import SlipwayError
 from desktop_app.core.machines import Loss, Verb
 from desktop_app.core.neighbours import Neighbour
 from desktop_app.core.overview import AGENT, Overview
@@ -177,15 +177,7 @@ class MachinesViewModel(Doing):
         self._run(self._retry(workspace_id), "look again")
 
     async def _retry(self, workspace_id: str) -> None:
-        row = self.row(workspace_id)
-        if row is not None and row.kind == "docker":
-            await self.service.places.engines.forget()
-        await self.service.refresh_workspace(workspace_id)
-        workspace = await self.service.workspace(workspace_id)
-        info = workspace.info
-        if info.state == "error" and info.params.get("code"):
-            params = {key: value for key, value in info.params.items() if key != "code"}
-            raise WorkspaceError(str(info.params["code"]), **params)
+        await self.service.try_again(workspace_id)
 
     def keep_key(self, key: str) -> None:
         """Keep the E2B key, and look at all sandboxes again."""

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import QPoint, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QKeyEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from desktop_app.core.catalog import SessionSummary, WorkspaceSummary
-from desktop_app.core.errors import SlipwayError
-from desktop_app.core.folders import FolderReport
 from desktop_app.core.sessions.base import SessionKey
 from desktop_app.core.tasks import Tasks
 from desktop_app.ui.bridge import show
@@ -24,11 +22,10 @@ from desktop_app.ui.widgets import (
     Menu,
     SearchField,
     TextPrompt,
-    TrustDialog,
 )
 from desktop_app.ui.widgets.base import Live
 
-from .migrate_dialog import MigrateDialog
+from .folder_questions import FolderQuestions
 from .tree_view import WorkspaceTree
 from .view_model import WorkspacesViewModel
 
@@ -46,10 +43,10 @@ class WorkspacesPane(Live, QWidget):
         super().__init__(parent)
         self.model = model
         self.setProperty("ground", "bg")
-        self._tasks = Tasks(lambda _name, error: model.failed.emit(error))
+        self.tasks = Tasks(lambda _name, error: model.failed.emit(error))
+        self.folders = FolderQuestions(self, model)
         self._build()
         model.sessionOpened.connect(self._opened)
-        model.trustNeeded.connect(self.ask_trust)
         model.sessionTrashed.connect(self._trashed)
         model.loaded.connect(self._loaded)
         self._open_id = ""
@@ -160,29 +157,20 @@ class WorkspacesPane(Live, QWidget):
             super().keyPressEvent(event)
 
     def _empty_action(self, name: str) -> None:
-        self.choose_folder() if name == "open" else self.model.open_demo()
+        self.folders.choose_folder() if name == "open" else self.model.open_demo()
 
     def _workspace_clicked(self, ws: WorkspaceSummary) -> None:
         index = self.model.model.find_workspace(ws.info.id)
         if not ws.info.trusted and ws.info.foreign and not self.tree.isExpanded(index):
-            self._tasks.start(self._review_trust(ws), name="review trust")
+            self.folders.review_trust(ws)
         self.tree.setExpanded(index, not self.tree.isExpanded(index))
 
     # -- adding ---------------------------------------------------------------------------------
 
-    def choose_folder(self) -> None:
-        """The system's folder dialog, then the workspace."""
-        dialog = QFileDialog(self.window(), tr("Open a folder as a workspace"))
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)
-        dialog.fileSelected.connect(self.model.open_folder)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
-
     def _add_menu(self) -> None:
         menu = Menu(parent=self)
         menu.addAction(icon("plus"), tr("New workspace…"), self.newWanted.emit)
-        menu.addAction(icon("folder-open"), tr("Open a folder…"), self.choose_folder)
+        menu.addAction(icon("folder-open"), tr("Open a folder…"), self.folders.choose_folder)
         current = self.workspace_at_hand()
         new = menu.addAction(icon("message-square-plus"), tr("New session"))
         new.setEnabled(current is not None)
@@ -225,7 +213,7 @@ class WorkspacesPane(Live, QWidget):
         elif isinstance(item, SessionSummary):
             self._session_menu(menu, item)
         else:
-            menu.addAction(icon("folder-open"), tr("Open a folder…"), self.choose_folder)
+            menu.addAction(icon("folder-open"), tr("Open a folder…"), self.folders.choose_folder)
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(at)
 
@@ -241,14 +229,16 @@ class WorkspacesPane(Live, QWidget):
         folder.triggered.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(info.folder)))
         folder.setEnabled(info.state not in ("missing", "unreadable"))
         folder.setVisible(info.backend == "local")
+        if info.backend == "local" and info.state in ("missing", "unreadable"):
+            menu.addAction(
+                icon("search"), tr("Say where it is…"), lambda: self.folders.locate(info.id)
+            )
         if not info.trusted:
             trust = menu.addAction(icon("shield-check"), tr("Trust…"))
-            trust.triggered.connect(
-                lambda: self._tasks.start(self._review_trust(ws), name="review trust")
-            )
+            trust.triggered.connect(lambda: self.folders.review_trust(ws))
         if info.generation != "C" and info.backend == "local" and info.trusted:
             move = menu.addAction(icon("package-open"), tr("Move to the newer layout…"))
-            move.triggered.connect(lambda: self._tasks.start(self.migrate(ws), name="migrate"))
+            move.triggered.connect(lambda: self.folders.migrate(ws))
             move.setEnabled(info.state in ("ready", "readonly"))
         menu.addSeparator()
         menu.addAction(icon("pencil"), tr("Rename…"), lambda: self.rename(ws))
@@ -291,7 +281,7 @@ class WorkspacesPane(Live, QWidget):
         trash.setProperty("danger", True)
 
     def rename(self, item: WorkspaceSummary | SessionSummary) -> None:
-        self._tasks.replace(self._rename(item), name="rename")
+        self.tasks.replace(self._rename(item), name="rename")
 
     async def _rename(self, item: WorkspaceSummary | SessionSummary) -> None:
         if isinstance(item, SessionSummary) and item.foreign:
@@ -318,7 +308,7 @@ class WorkspacesPane(Live, QWidget):
                 self.model.trash_session(item)
             return
         if item.info.backend == "local":
-            self._tasks.replace(self._forget(item), name="forget")
+            self.tasks.replace(self._forget(item), name="forget")
         else:
             self.forgetMachineWanted.emit(item.info.id)
 
@@ -343,70 +333,6 @@ class WorkspacesPane(Live, QWidget):
         if await show(dialog):
             self.model.forget_workspace(ws.info.id)
 
-    async def migrate(self, ws: WorkspaceSummary) -> None:
-        """Ask, then move a workspace of an older layout; the toast leads to the copy."""
-        service, workspace_id = self.model.service, ws.info.id
-        try:
-            plan = await service.migration(workspace_id)
-        except SlipwayError as error:
-            self.model.failed.emit(error)
-            return
-        dialog = MigrateDialog(
-            self.window(),
-            name=ws.info.name,
-            plan=plan,
-            work=lambda pairs, progress: service.migrate(plan, workspace_id, pairs, progress),
-            tasks=self._tasks,
-        )
-        if await show(dialog):
-            self.toast.emit(
-                tr("“{name}” has the newer layout", name=ws.info.name),
-                tr("Show the copy"),
-                lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(plan.backup)),
-            )
-
-    # -- trust ----------------------------------------------------------------------------------
-
-    def ask_trust(self, report: FolderReport) -> None:
-        self._tasks.replace(self._ask_trust(report), name="trust")
-
-    async def _ask_trust(self, report: FolderReport) -> None:
-        trusted = await show(self._trust_dialog(report))
-        self.model.add_inspected(report, trusted=bool(trusted))
-
-    async def _review_trust(self, ws: WorkspaceSummary) -> None:
-        report = await self.model.service.inspect_folder(ws.info.folder)
-        if await show(self._trust_dialog(report)):
-            self.model.trust(ws.info.id)
-
-    def _trust_dialog(self, report: FolderReport) -> TrustDialog:
-        notes = [tr("It came with a .slipway folder of its own.")]
-        if report.foreign:
-            notes = [tr("Written by an AgentScope program, generation {g}.", g=report.generation)]
-        if report.skills:
-            notes.append(
-                trn(
-                    "{n} skill would enter the prompt.",
-                    "{n} skills would enter the prompt.",
-                    report.skills,
-                )
-            )
-        if report.sessions:
-            notes.append(
-                trn(
-                    "{n} session can be read either way.",
-                    "{n} sessions can be read either way.",
-                    report.sessions,
-                )
-            )
-        return TrustDialog(
-            self.window(),
-            name=report.name,
-            path=report.folder,
-            commands=report.commands,
-            notes=notes,
-        )
-
     def _trashed(self, session: SessionSummary) -> None:
         title = session.title or tr("New session")
         self.toast.emit(
@@ -416,4 +342,4 @@ class WorkspacesPane(Live, QWidget):
         )
 
     async def close_tasks(self) -> None:
-        await self._tasks.close()
+        await self.tasks.close()

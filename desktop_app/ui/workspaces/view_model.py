@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from desktop_app.core.agents import DEFAULT_AGENT
 from desktop_app.core.catalog import SessionSummary, WorkspaceSummary
-from desktop_app.core.folders import FolderReport
+from desktop_app.core.folders import FolderReport, NewPlace
 from desktop_app.core.machines import Verb
 from desktop_app.core.service import Slipway
 from desktop_app.core.sessions.base import SessionKey
@@ -36,6 +36,8 @@ class WorkspacesViewModel(Doing):
     sessionTrashed = Signal(object)  # SessionSummary, for the toast with undo
     sessionForgotten = Signal(object)  # SessionKey: no longer listed
     workspaceForgotten = Signal(str)
+    workspaceMoved = Signal(str)
+    placeDoubted = Signal(object)  # NewPlace: nothing of the workspace's own is there
     trustNeeded = Signal(object)  # FolderReport: the page asks before anything is opened
     loaded = Signal()
 
@@ -207,6 +209,33 @@ class WorkspacesViewModel(Doing):
     def open_anyway(self, key: SessionKey) -> None:
         """Write in the workspace of a session though another program may be using it."""
         self._run(self._open_anyway(key), "open anyway")
+
+    def try_again(self, key: SessionKey) -> None:
+        """Look anew at the workspace of a session."""
+        self._run(self._try_again(key), "look again")
+
+    async def _try_again(self, key: SessionKey) -> None:
+        await self.service.try_again((await self.service.placement(key)).workspace_id)
+
+    def locate(self, workspace_id: str, folder: str) -> None:
+        """The person says where the folder of a workspace is now."""
+        self._run(self._locate(workspace_id, folder), "locate a folder")
+
+    async def _locate(self, workspace_id: str, folder: str) -> None:
+        place = await self.service.new_place(workspace_id, folder)
+        if place.own:
+            await self._move(place)
+        else:
+            self.placeDoubted.emit(place)
+
+    def move(self, place: NewPlace) -> None:
+        """Go on in a folder, after the person was asked where there was a doubt."""
+        self._run(self._move(place), "move a workspace")
+
+    async def _move(self, place: NewPlace) -> None:
+        await self.service.move_workspace(place)
+        await self._refresh()
+        self.workspaceMoved.emit(place.workspace_id)
 
     async def _open_anyway(self, key: SessionKey) -> None:
         await self.service.open_anyway((await self.service.placement(key)).workspace_id)
