@@ -260,5 +260,14 @@ class Opened:
             ),
             skills=self.engine.skills,
             images=self.model().info.images,
+            holds=self._holds,
             commands=self.commands,
+        )
+
+    def _holds(self, tool: str, text: str) -> bool:
+        """Whether a result of ``tool`` that begins with all of ``text`` is in the live history."""
+        return any(
+            result.name == tool and result.text().startswith(text)
+            for msg in reversed(self.state.context)
+            for result in msg.tool_results()
         )

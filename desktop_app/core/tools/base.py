@@ -45,6 +45,7 @@ class ToolContext:
     max_read_bytes: int = 8 << 20
     skills: Any = None  # core.skills.SkillSet of this agent
     images: bool = False  # whether the model takes images
+    holds: Callable[[str, str], bool] | None = None  # whether the model still sees a tool's text
     commands: Commands | None = None  # those of the session that run in the background
     ahead: Begun[Looked | None] | None = None  # the call's file, being looked at already
 

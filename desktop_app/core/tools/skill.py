@@ -11,6 +11,12 @@ from .args import schema
 from .base import ToolContext, ToolOutcome
 from .plain import PlainTool
 
+# Once is enough while it can be read above; changed or compacted away, it is sent anew.
+_LOADED = (
+    "Skill {name} is loaded already and has not changed: its instructions are in an earlier result "
+    "above. Its directory is {dir}"
+)
+
 
 class SkillTool(PlainTool):
     name: str = "Skill"
@@ -36,7 +42,10 @@ class SkillTool(PlainTool):
             failure = _failure(error, name, [s.name for s in skills.usable])
             raise failure from error
         text = f"Skill {skill.name}, its directory is {skill.dir}\n\n{body}"
-        return ToolOutcome(text, metadata={"slipway": {"skill": skill.name, "dir": skill.dir}})
+        metadata = {"slipway": {"skill": skill.name, "dir": skill.dir}}
+        if ctx.holds is not None and ctx.holds(self.name, text):
+            return ToolOutcome(_LOADED.format(name=skill.name, dir=skill.dir), metadata=metadata)
+        return ToolOutcome(text, metadata=metadata)
 
 
 def _failure(error: SettingsError, name: str, known: list[str]) -> ToolFailure:
