@@ -66,18 +66,21 @@ class SessionLog:
 
     async def load(self) -> None:
         """Take the newest snapshot and replay what came after it, in pages and beside the loop. The
-        cost of opening depends on what is live, not on how long the session is."""
-        after = 0
+        cost of opening depends on what is live, not on how long the session is. Until all of it is
+        there, the state is the one that was."""
+        folder, after = Folder(self.journal.info.key.session_id), 0
         found = await self.journal.snapshot()
         if found is not None and found[0] <= self.journal.info.head:
             seq, data = found
             known = await asyncio.to_thread(snapshot.load, data, seq)
             if known is not None:
-                self._folder.now, after = known, seq
+                folder.now, after = known, seq
         self._snapshot = after
         while page := await self.journal.read(after=after, limit=SNAPSHOT_PAGE):
             after = page[-1].seq
-            await asyncio.to_thread(self._folder.replay, page)
+            await asyncio.to_thread(folder.replay, page)
+        folder.changes += self.changes + 1
+        self._folder = folder
 
     async def save_snapshot(self) -> None:
         """Write a snapshot when enough has come since the last one. Call it while no turn works on
@@ -104,9 +107,13 @@ class SessionLog:
         """Write what a full disk refused, in its order. Raises what the journal raises."""
         written: list[Record] = []
         while self._unsaved:
-            records, ops = self._unsaved[0]
-            written += await self.append(*records, ops=ops)
-            del self._unsaved[0]
+            (records, ops), head = self._unsaved.pop(0), self.now.head
+            try:
+                written += await self.append(*records, ops=ops)
+            except BaseException:
+                if self.now.head == head:  # a cancelled append may have been carried out
+                    self._unsaved.insert(0, (records, ops))
+                raise
         return written
 
     async def close(self) -> None:
@@ -252,5 +259,4 @@ class SessionLog:
             ops = tuple(op for h in held for op in h.ops)
             self._unsaved.append((tuple(h.record for h in held), ops))
         self._told.clear()
-        self._folder = Folder(self.journal.info.key.session_id)
         await self.load()

@@ -130,6 +130,67 @@ async def test_what_was_held_is_taken_back_when_the_disk_refuses_it_and_saved_la
         await o.check()
 
 
+async def test_who_looks_while_what_was_held_is_taken_back_sees_the_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import apsw
+
+    async with Opened(tmp_path) as o:
+
+        def full(op: str, name: str) -> None:
+            if op == "write":
+                raise apsw.FullError("full")
+
+        seen: list[int] = []
+        read = o.log.journal.read
+
+        async def watched(**more: Any) -> Any:
+            seen.append(len(o.log.now.state.context))
+            return await read(**more)
+
+        o.hold()
+        o.disk.before = full
+        changes = o.log.changes
+        monkeypatch.setattr(o.log.journal, "read", watched)
+        with pytest.raises(SessionError, match=r"disk\.full"):
+            await o.log.append(request())
+        assert set(seen) == {2}
+        assert o.log.changes > changes
+        o.disk.before = lambda op, name: None
+        await o.check()
+
+
+async def test_what_was_refused_is_saved_once_though_saving_it_is_cancelled(
+    tmp_path: Path,
+) -> None:
+    import apsw
+
+    async with Opened(tmp_path) as o:
+
+        def full(op: str, name: str) -> None:
+            if op == "write":
+                raise apsw.FullError("full")
+
+        async def cancelled() -> None:
+            saving = asyncio.ensure_future(o.log.save_unsaved())
+            await asyncio.sleep(0)
+            saving.cancel()
+            await asyncio.wait([saving])
+            assert saving.cancelled()
+
+        o.disk.before = full
+        with pytest.raises(SessionError, match=r"disk\.full"):
+            await o.log.append(request(7), keep=True)
+        head = o.log.now.head
+        await cancelled()
+        assert o.log.now.head == head  # still refused
+        o.disk.before = lambda op, name: None
+        await cancelled()
+        assert o.log.now.head == head + 1
+        assert await o.log.save_unsaved() == []
+        await o.check()
+
+
 async def test_nothing_is_held_while_something_is_written(tmp_path: Path) -> None:
     async with Opened(tmp_path) as o, asyncio.TaskGroup() as group:
         writing = group.create_task(o.log.append(request()))
