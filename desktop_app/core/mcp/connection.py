@@ -102,6 +102,7 @@ class Connection:
         self._work: concurrent.futures.Future[None] | None = None
         # of the runner's loop from here on
         self._now = Status()
+        self._begun = 0  # tries
         self._client: Client | None = None
         self._again = asyncio.Event()
         self._moved = asyncio.Event()
@@ -225,6 +226,7 @@ class Connection:
         try:
             while not self._stopping:
                 self._again = asyncio.Event()
+                self._begun += 1
                 self._set(state="starting", retry=0.0)
                 began = time.monotonic()
                 wire = self._wire = Wire(self.ring)
@@ -235,7 +237,7 @@ class Connection:
                         code, params, final = flood_of(self.spec, wire)
                 except Exception as error:  # noqa: BLE001 - whatever a server can do to us
                     code, params, final = reason_of(error, self.spec, wire)
-                    code, params = await looked_at(code, params, self.spec.url, await self._way())
+                    code, params = await looked_at(code, params, self.spec.url, wire.route)
                 self._client = self._wire = None
                 if time.monotonic() - began > self._limits.steady:
                     tries = 0
@@ -271,8 +273,9 @@ class Connection:
         from mcp import Client
 
         auth = await self._authorization(wire)
+        wire.route = await self._way()
         client = Client(
-            transport(self.spec, wire, self._cwd, path, auth, await self._way()),
+            transport(self.spec, wire, self._cwd, path, auth),
             list_roots_callback=self._roots,
             message_handler=self._heard,
             client_info=_ourselves(),
@@ -376,19 +379,16 @@ class Connection:
 
     async def _ready(self) -> Client:
         """The client, once there is one; a server that is down is tried again for it."""
+        begun = self._begun
         if self._now.state in ("waiting", "failed"):
             self._again.set()
-            tried = False
-        else:
-            tried = True
+            begun += 1
         try:
             async with asyncio.timeout(self._limits.wait):
                 while self._client is None:
-                    if self._now.state == "failed" and tried:
+                    if self._now.state == "failed" and self._begun >= begun:
                         break
-                    moved = self._moved
-                    await moved.wait()
-                    tried = tried or self._now.state == "starting"
+                    await self._moved.wait()
         except TimeoutError:
             pass
         if self._client is None:

@@ -41,10 +41,12 @@ _PASSED = (
 @dataclass(slots=True)
 class Wire:
     """What a transport tells its connection. ``status`` is the last HTTP status that was an error;
-    ``bad`` the items taken out of the listing under way; ``wake`` is set when the other side
+    ``bad`` the items taken out of the listing under way; ``route`` the way to a server over HTTP,
+    None where nobody says one; ``wake`` is set when the other side
     ``ended`` or its list of tools is ``stale``."""
 
     ring: Ring
+    route: Route | None = None
     ended: bool = False
     stale: bool = False
     wake: asyncio.Event = field(default_factory=asyncio.Event)
@@ -95,18 +97,16 @@ async def transport(
     cwd: str,
     path: str,
     auth: httpx2.Auth | None = None,
-    route: Route | None = None,
 ) -> AsyncGenerator[TransportStreams]:
-    """Streams to the server; what it holds (a process, sockets) is gone when it is left. ``route``
-    is the way to one over HTTP."""
+    """Streams to the server; what it holds (a process, sockets) is gone when it is left."""
     async with AsyncExitStack() as stack:
         match spec.transport:
             case "stdio":
                 read, write = await stack.enter_async_context(_stdio(spec, wire, cwd, path))
             case "sse":
-                read, write = await stack.enter_async_context(_sse(spec, wire, auth, route))
+                read, write = await stack.enter_async_context(_sse(spec, wire, auth))
             case _:
-                read, write = await stack.enter_async_context(_http(spec, wire, auth, route))
+                read, write = await stack.enter_async_context(_http(spec, wire, auth))
         yield Sifted(read, wire.sifted, wire.end, wire.flooded), write
 
 
@@ -167,12 +167,12 @@ async def _ended(task: asyncio.Task[None]) -> None:
 
 @asynccontextmanager
 async def _http(
-    spec: ServerSpec, wire: Wire, auth: httpx2.Auth | None, route: Route | None
+    spec: ServerSpec, wire: Wire, auth: httpx2.Auth | None
 ) -> AsyncGenerator[TransportStreams]:
     from mcp.client.streamable_http import streamable_http_client
 
     async with (
-        _client(spec, wire, auth, route)() as client,
+        _client(spec, wire, auth)() as client,
         streamable_http_client(spec.url, http_client=client) as streams,
     ):
         yield streams
@@ -180,20 +180,18 @@ async def _http(
 
 @asynccontextmanager
 async def _sse(
-    spec: ServerSpec, wire: Wire, auth: httpx2.Auth | None, route: Route | None
+    spec: ServerSpec, wire: Wire, auth: httpx2.Auth | None
 ) -> AsyncGenerator[TransportStreams]:
     from mcp.client.sse import sse_client
 
-    factory = _client(spec, wire, auth, route)
+    factory = _client(spec, wire, auth)
     async with sse_client(
         spec.url, timeout=spec.http_seconds, httpx_client_factory=factory
     ) as streams:
         yield streams
 
 
-def _client(
-    spec: ServerSpec, wire: Wire, auth: httpx2.Auth | None, route: Route | None
-) -> Callable[..., Any]:
+def _client(spec: ServerSpec, wire: Wire, auth: httpx2.Auth | None) -> Callable[..., Any]:
     """Makes HTTP clients with the declaration's headers that tell of error answers."""
     import httpx2
 
@@ -207,7 +205,7 @@ def _client(
             auth=auth,
             timeout=httpx2.Timeout(spec.http_seconds, read=SSE_READ_SECONDS),
             event_hooks={"response": [told]},
-            **options(spec.url, route),
+            **options(spec.url, wire.route),
         )
 
     return make

@@ -1,6 +1,7 @@
 """Which certificate a server shows when it is not trusted: for people to compare.
 
-Only used in the models process, after a connection was refused. Nothing but the handshake is done.
+Asked after a connection was refused, in the models process and on the loop of the MCP servers.
+Nothing but the handshake is done.
 """
 
 from __future__ import annotations
@@ -9,13 +10,15 @@ import asyncio
 import base64
 import ssl
 from dataclasses import dataclass
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from .pinned import mark_of
 from .trusted import place_of
 
 SECONDS = 5.0
 _PORTS = {"http": 80, "https": 443}
+# Nobody answers, the address is none, or a proxy says what is no answer of HTTP.
+_NOTHING = (OSError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,7 @@ async def seen_at(address: str, proxy: str = "") -> Seen | None:
         async with asyncio.timeout(SECONDS):
             der = await _handshake(address, proxy)
         return described(der, place_of(address)) if der else None
-    except (OSError, ValueError, asyncio.IncompleteReadError, TimeoutError):
+    except _NOTHING:
         return None
 
 
@@ -65,29 +68,32 @@ async def proxy_is_trusted(proxy: str, trusted: ssl.SSLContext) -> bool:
 async def _handshake(address: str, proxy: str) -> bytes | None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    to = urlsplit(address)
+    to, by = urlsplit(address), urlsplit(proxy)
     host, port = to.hostname or "", to.port or _PORTS[to.scheme]
-    if not proxy:
-        reader, writer = await asyncio.open_connection(host, port, ssl=context)
-    else:
-        by = urlsplit(proxy)
-        if by.scheme != "http":
-            return None
+    if proxy and by.scheme != "http":
+        return None
+    if proxy:
         reader, writer = await asyncio.open_connection(by.hostname, by.port or 80)
-        who = base64.b64encode(
-            f"{unquote(by.username or '')}:{unquote(by.password or '')}".encode()
-        )
-        head = f"CONNECT {host}:{port} HTTP/1.1\r\nHost: {host}:{port}\r\n"
-        if by.username:
-            head += f"Proxy-Authorization: Basic {who.decode()}\r\n"
-        writer.write(f"{head}\r\n".encode())
-        await reader.readuntil(b"\r\n\r\n")
-        await writer.start_tls(context, server_hostname=host)
+    else:
+        reader, writer = await asyncio.open_connection(host, port, ssl=context)
     try:
+        if proxy:
+            writer.write(_asks_for(f"[{host}]:{port}" if ":" in host else f"{host}:{port}", by))
+            await reader.readuntil(b"\r\n\r\n")
+            await writer.start_tls(context, server_hostname=host)
         tls: ssl.SSLObject | None = writer.get_extra_info("ssl_object")
         return tls.getpeercert(binary_form=True) if tls is not None else None
     finally:
         writer.transport.abort()
+
+
+def _asks_for(place: str, by: SplitResult) -> bytes:
+    """What a proxy is sent to let us through to ``host:port``."""
+    head = f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n"
+    if by.username:
+        who = f"{unquote(by.username)}:{unquote(by.password or '')}".encode()
+        head += f"Proxy-Authorization: Basic {base64.b64encode(who).decode()}\r\n"
+    return f"{head}\r\n".encode()
 
 
 def described(der: bytes, at: str) -> Seen:

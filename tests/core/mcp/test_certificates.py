@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from desktop_app.core.mcp.connection import Connection
+from desktop_app.core.mcp.connection import Connection, Limits
 from desktop_app.core.mcp.spec import ServerSpec
-from desktop_app.core.models.network import DIRECT, Network
+from desktop_app.core.models.network import DIRECT, Network, Route
 from desktop_app.core.models.pinned import mark_of
 from desktop_app.core.models.provider import Connections
 from desktop_app.core.models.trusted import Trusted
 from tests.helpers.mcp import QUICK, Bench, call, free_port, serving, until
-from tests.helpers.proxies import Proxy, certificate
+from tests.helpers.proxies import HOST, Proxy, certificate
 
 
 @asynccontextmanager
@@ -47,10 +47,12 @@ async def tls_before(port: int, context: ssl.SSLContext) -> AsyncIterator[tuple[
         server.close()
 
 
-def connect(mcp: Bench, url: str, network: Network, way: str = "streamable_http") -> Connection:
+def connect(
+    mcp: Bench, url: str, network: Network, way: str = "streamable_http", **headers: str
+) -> Connection:
     connections = Connections(network)
     seen = mcp.seen.setdefault(url, [])
-    spec = ServerSpec("far", way, url=url, headers={"X-Key": "a-key-of-the-tests"})
+    spec = ServerSpec("far", way, url=url, headers={"X-Key": "a-key-of-the-tests", **headers})
     made = Connection(spec, mcp.runner, "/", seen.append, QUICK, route=connections.route)
     mcp.connections.append(made)
     made.start()
@@ -119,11 +121,36 @@ async def test_the_proxy_of_the_settings_is_used_and_named_when_it_refuses(mcp: 
     async with serving("http", port):
         with Proxy(port) as proxy:
             network = Network(f"http://127.0.0.1:{proxy.port}")
-            up = await settled(connect(mcp, "http://far.example/mcp", network))
-            assert proxy.asked
+            far = f"http://{HOST}/mcp"  # the server takes itself alone for its host
+            up = await settled(connect(mcp, far, network, Host=f"127.0.0.1:{port}"))
+            assert up.status.state == "ok", up.status
+            assert set(proxy.asked) == {HOST}
             await up.stop()
     with Proxy(port, user="me:secret") as proxy:
         network = Network(f"http://127.0.0.1:{proxy.port}")
         refused = (await settled(connect(mcp, "https://far.example/mcp", network))).status
         assert refused.code == "mcp.proxy"
         assert refused.params["proxy"] == f"127.0.0.1:{proxy.port}"
+
+
+async def test_a_way_that_cannot_be_told_is_a_failure_like_any_other(mcp: Bench) -> None:
+    """A variable of the environment may hold what is no address."""
+    told: list[str] = []
+
+    async def route(address: str) -> Route:
+        told.append(address)
+        if len(told) < 3:
+            raise ValueError("Invalid IPv6 URL")
+        return Route()
+
+    port = free_port()
+    spec = ServerSpec("far", "streamable_http", url=f"http://127.0.0.1:{port}/mcp")
+    limits = Limits(start=20.0, pauses=(0.01,), wait=20.0)
+    made = Connection(spec, mcp.runner, "/", lambda _: None, limits, route=route)
+    mcp.connections.append(made)
+    made.start()
+    failed = (await settled(made)).status
+    assert (failed.code, failed.params["detail"]) == ("mcp.failed", "Invalid IPv6 URL")
+    async with serving("http", port):
+        assert (await call(made, "add", a=2, b=3)).text == "5"  # tried again, as ever
+        await made.stop()

@@ -1,7 +1,8 @@
 """A server that asks the client, written by hand: ``asks.py [notes]``. Protocol 2025-11-25.
 
 Its tools send a request, wait for the reply to it, and answer with that reply as JSON. What was
-asked when no call ran, and what the client said of itself, goes into the file of notes."""
+asked when no call ran, what was refused, and what the client said of itself, goes into the file of
+notes."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ SAMPLE: dict[str, Any] = {
 URL = {"mode": "url", "message": "Sign in first.", "elicitationId": "e1"}
 ADDRESS = "https://user:pw@example.org/start?token=secret#x"
 TOOLS = ("sample", "form", "hopeless", "visit", "visit_file", "visit_first", "many", "roots",
-         "take_back", "both", "echo")  # fmt: skip
+         "take_back", "both", "silent", "echo")  # fmt: skip
 ids = iter(range(1, 10_000))
 
 
@@ -60,6 +61,8 @@ def replies(*asked: str) -> list[Any]:
             return [got.get(a) for a in asked]
         if "method" not in message:
             got[message["id"]] = message.get("result", message.get("error"))
+            if "error" in message:
+                note(message["error"])
     return [got[a] for a in asked]
 
 
@@ -87,6 +90,9 @@ def call(name: str) -> dict[str, Any]:
             )
         case "roots":
             found = replies(ask("roots/list", {}))
+        case "silent":
+            note("silent")
+            found = replies("nobody's")
         case "take_back":
             asked = ask("sampling/createMessage", SAMPLE)
             send({"method": "notifications/cancelled", "params": {"requestId": asked}})
