@@ -64,6 +64,7 @@ class Crew:
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._idle: deque[None] = deque()  # one for each thread that waits
         self._started = 0
+        self._starting = threading.Lock()  # calls may come from several loops
         self._stopped = False
 
     async def call(self, do: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -96,13 +97,18 @@ class Crew:
         try:
             self._idle.pop()
         except IndexError:
-            if self._started < self._most:
-                self._started += 1
-                # Daemons: what nobody waits for any more does not keep a program from ending.
-                name = f"{self._name}-{self._started}"
-                work = partial(_work, self._jobs, self._idle)
-                threading.Thread(target=work, name=name, daemon=True).start()
+            self._start_one()
         self._jobs.put(job)
+
+    def _start_one(self) -> None:
+        with self._starting:
+            if self._started == self._most:
+                return
+            self._started += 1
+            name = f"{self._name}-{self._started}"
+        # A daemon: what nobody waits for any more does not keep a program from ending.
+        work = partial(_work, self._jobs, self._idle)
+        threading.Thread(target=work, name=name, daemon=True).start()
 
     def __del__(self) -> None:
         self.stop()
