@@ -121,7 +121,7 @@ class Program:
         with theme().building():
             self.window = MainWindow(self.service, self.settings, shape)
         loop = asyncio.get_running_loop()  # a server's tokens are waited for in another thread
-        self.service.library.secrets.on_wait = lambda waits: loop.call_soon_threadsafe(
+        self.service.library.secrets.keyring.on_wait = lambda waits: loop.call_soon_threadsafe(
             self._keyring_waits, waits
         )
         self.window.closing.connect(self.closing.set)

@@ -37,7 +37,7 @@ from .mcp.runner import Runner
 from .models.library import ModelLibrary
 from .models.registry import DEFAULT_MODEL, Models
 from .paths import Paths
-from .secrets import Secrets
+from .secrets import KeyFile, Secrets
 from .sessions.appdb import AppDb, Placement
 from .sessions.base import SessionKey
 from .sessions.index import Index
@@ -71,7 +71,8 @@ class Conversations(Folders, ABC):
     """See the module. Safe to use from one event loop."""
 
     def __init__(self, paths: Paths, db: AppDb, index: Index, on_error: Any) -> None:
-        secrets = Secrets(references=paths.config / "key-variables.json")
+        keys = KeyFile(paths.data / "keys.json")
+        secrets = Secrets(references=paths.config / "key-variables.json", file=keys)
         super().__init__(paths, db, index, secrets)
         self.models = Models()
         self.library = ModelLibrary(

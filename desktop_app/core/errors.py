@@ -11,6 +11,7 @@ person's language. A test reads every ``raise`` of the core and fails when a cod
       SessionError       a journal, a lease, a session id
       ContextError       accounting, compaction
       SettingsError      settings, declarations, skills that fail to parse
+      SecretsError       the encrypted file of keys
 """
 
 from __future__ import annotations
@@ -69,3 +70,10 @@ class ContextError(SlipwayError):
 
 class SettingsError(SlipwayError):
     """Settings, declarations or skills that fail to parse; the file is left as it is."""
+
+
+class SecretsError(SlipwayError):
+    """The encrypted file of keys; never a key or a passphrase in it. Codes: secrets.passphrase,
+    secrets.short, secrets.locked, secrets.damaged, secrets.restored (told, not raised),
+    secrets.newer, secrets.unreadable, secrets.exists, secrets.gone, secrets.busy,
+    secrets.unwritable."""

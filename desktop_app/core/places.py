@@ -42,13 +42,13 @@ class Places:
         self.e2b = Account(lambda: secrets.get(SECRET))
 
     async def key_kept(self) -> tuple[str, Place]:
-        """Where the E2B key is (``keyring``, ``session``, ``environment``, ``variable``, or empty
-        for none), and where a new one would be kept."""
+        """Where the E2B key is (``keyring``, ``file``, ``session``, ``environment``, ``variable``,
+        or empty for none), and where a new one would be kept."""
         place = await self._secrets.place()
         if variable := await self._secrets.variable(SECRET):
             return ("environment" if variable == "E2B_API_KEY" else "variable"), place
-        if await self._secrets.get(SECRET):
-            return ("session" if self._secrets.only_now(SECRET) else "keyring"), place
+        if kept := await self._secrets.lies(SECRET):
+            return kept, place
         return ("environment" if os.environ.get("E2B_API_KEY") else ""), place
 
     async def keep_key(self, key: str) -> Place:
@@ -81,18 +81,30 @@ class Places:
                 in_use = None if ours else who_uses
                 return LocalWorkspace(folder, tools=self._tools, in_use=in_use, **common)
             case "docker":
-                spec = DockerSpec.of(part(row.config, "docker"), await self.environment(row.id))
+                spec = DockerSpec.of(
+                    part(row.config, "docker"), await self.environment(row.id, row.name)
+                )
                 return DockerWorkspace(spec, self.engines.engine, tools=self._tools, **common)
             case "e2b":
-                lease = E2BSpec.of(part(row.config, "e2b"), await self.environment(row.id))
+                lease = E2BSpec.of(
+                    part(row.config, "e2b"), await self.environment(row.id, row.name)
+                )
                 return E2BWorkspace(lease, self.e2b, tools=self._tools, **common)
             case other:
                 raise WorkspaceError("workspace.kind", kind=other, name=row.name)
 
-    async def environment(self, workspace_id: str) -> dict[str, str]:
-        """The environment variables that a person gave a workspace."""
+    async def environment(self, workspace_id: str, called: str = "") -> dict[str, str]:
+        """The environment variables that a person gave a workspace. WorkspaceError
+        ``workspace.keys_locked`` where they lie in a file that the person has not unlocked: without
+        them it would run as another one."""
+        name = _environment(workspace_id)
+        held = await self._secrets.get(name)
+        if not held and await self._secrets.locked(name):
+            raise WorkspaceError(
+                "workspace.keys_locked", retryable=True, name=called or workspace_id
+            )
         try:
-            found: Any = json.loads(await self._secrets.get(_environment(workspace_id)) or "{}")
+            found: Any = json.loads(held or "{}")
         except ValueError:
             return {}
         if not isinstance(found, dict):
@@ -104,7 +116,7 @@ class Places:
         name = _environment(workspace_id)
         if env:
             await self._secrets.put(name, json.dumps(dict(env)))
-        elif await self._secrets.get(name):
+        elif await self._secrets.lies(name):
             await self._secrets.remove(name)
 
     async def docker_row(self, row_id: str, name: str, spec: DockerSpec) -> WorkspaceRow:

@@ -33,6 +33,7 @@ ACTIONS: dict[str, Callable[[], str]] = {
     "retry": lambda: tr("Try again"),
     "locate_folder": lambda: tr("Say where it is…"),
     "choose_model": lambda: tr("Choose a model"),
+    "unlock_keys": lambda: tr("Unlock…"),
     "manage_models": lambda: tr("Manage models…"),
     "compact": lambda: tr("Compact now"),
     "open_settings": lambda: tr("Open settings"),

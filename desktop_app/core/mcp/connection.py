@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from desktop_app.core.errors import SecretsError
 from desktop_app.core.models.network import Route
 from desktop_app.core.secrets import Place, Secrets
 from desktop_app.core.tools.base import ToolOutcome
@@ -313,6 +314,8 @@ class Connection:
         await storage.load()
         if storage.kept.tokens is None and signing is None:
             self._set(signed_in=None)
+            if storage.unread:
+                raise SecretsError(storage.unread)
             return None
         self._oauth = OAuth(
             self.spec.url, storage, wire, signing, self._visited, self._asking.authorize

@@ -76,20 +76,29 @@ class Kept:
 
 @dataclass(slots=True)
 class Storage:
-    """The SDK's ``TokenStorage`` over one secret. ``place`` says where it lies."""
+    """The SDK's ``TokenStorage`` over one secret. ``place`` says where it lies, ``unread`` why it
+    is not known: a keyring that gave no answer (``mcp.keyring``), a file of keys that is locked
+    (``mcp.keys_locked``)."""
 
     secrets: Secrets
     name: str
     kept: Kept = field(default_factory=Kept)
     place: Place | None = None
+    unread: str = ""
 
     async def load(self) -> None:
         text = await self.secrets.get(self.name)
-        self.kept = Kept.of(text)
+        self.kept, self.unread = Kept.of(text), ""
         if self.kept.tokens is not None:
-            self.place = await self.secrets.place()
+            self.place = await self.secrets.lies(self.name)
+        elif not text and await self.secrets.locked(self.name):
+            self.unread = "mcp.keys_locked"
+        elif not text and self.secrets.silent(self.name):
+            self.unread = "mcp.keyring"
 
     async def save(self, **parts: Any) -> None:
+        if self.unread:  # what is there must not be written over by a part of it
+            await self.load()
         for name, value in parts.items():
             setattr(self.kept, name, value)
         self.place = await self.secrets.put(self.name, self.kept.text())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from desktop_app.core.errors import ToolFailure
+from desktop_app.core.errors import SecretsError, ToolFailure
 from desktop_app.core.workspaces.mcp_write import split_line
 
 from .spec import ServerSpec
@@ -22,6 +22,8 @@ def reason_of(error: BaseException, spec: ServerSpec, wire: Wire) -> Reason:
     error = _leaf(error)
     where = {"host": urlsplit(spec.url).netloc.rpartition("@")[2], "name": spec.name}
     program = spec.command[0] if spec.command else ""
+    if isinstance(error, SecretsError):  # a keyring is asked again by itself, a person is not
+        return error.code, {"name": spec.name}, error.code != "mcp.keyring"
     if spec.transport == "stdio":
         match error:
             case FileNotFoundError():
@@ -86,6 +88,8 @@ _WORDS = {
     "mcp.certificate": "its certificate is not trusted: {detail}",
     "mcp.certificate_changed": "it shows another certificate than the one that is trusted",
     "mcp.ended": "it ended: {detail}",
+    "mcp.keyring": "the system's keyring, which holds its tokens, does not answer",
+    "mcp.keys_locked": "its tokens lie in the file of keys, which the person has not unlocked",
     "mcp.no_folder": "its folder {path!r} is not there",
     "mcp.not_mcp": "its address answers with status {status}, which is no MCP server",
     "mcp.proxy": "the proxy does not let us through: {detail}",

@@ -95,10 +95,13 @@ class ModelLibrary:
 
     async def key_of(self, one: ModelDefinition) -> str:
         """The key of a definition's service; empty when there is none. ModelError
-        ``model.keyring`` when the keyring does not say, ``model.no_variable`` when the variable
+        ``model.keyring`` when the keyring does not say, ``model.keys_locked`` when the
+        person has not unlocked the file that it lies in, ``model.no_variable`` when the variable
         that it is to be taken from is not set."""
         if key := await self.secrets.get(one.service):
             return key
+        if await self.secrets.locked(one.service):
+            raise ModelError("model.keys_locked", model=one.name)
         if one.needs_key and self.secrets.silent(one.service):
             raise ModelError("model.keyring", model=one.name)
         if variable := await self.secrets.variable(one.service):

@@ -12,6 +12,7 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 
 from desktop_app.core.errors import WorkspaceError
+from desktop_app.core.filelock import try_lock, unlock
 
 from .backend import FileInfo
 from .local_files import (
@@ -168,42 +169,14 @@ def _placing(folder: str) -> Generator[None]:
 def locked(fd: int, path: str, seconds: float = LOCK_SECONDS) -> Generator[None]:
     """Hold the advisory lock of an open file; ``file.busy`` when it cannot be had in time."""
     deadline = time.monotonic() + seconds
-    while not _try_lock(fd):
+    while not try_lock(fd):
         if time.monotonic() > deadline:
             raise WorkspaceError("file.busy", retryable=True, path=path)
         time.sleep(0.005)
     try:
         yield
     finally:
-        _unlock(fd)
-
-
-def _try_lock(fd: int) -> bool:
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            os.lseek(fd, 0, os.SEEK_SET)
-            msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):
-        return False
-    return True
-
-
-def _unlock(fd: int) -> None:
-    if sys.platform == "win32":
-        import msvcrt
-
-        os.lseek(fd, 0, os.SEEK_SET)
-        msvcrt.locking(fd, msvcrt.LK_UNLCK, 1)
-    else:
-        import fcntl
-
-        fcntl.flock(fd, fcntl.LOCK_UN)
+        unlock(fd)
 
 
 def append(path: str, data: bytes) -> int:

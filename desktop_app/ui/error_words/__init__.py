@@ -8,6 +8,7 @@ from .context import WORDS as _context
 from .docker import WORDS as _docker
 from .e2b import WORDS as _e2b
 from .files import WORDS as _files
+from .keys import WORDS as _keys
 from .mcp import WORDS as _mcp
 from .models import WORDS as _models
 from .sessions import WORDS as _sessions
@@ -25,4 +26,5 @@ WORDS = {
     **_tools,
     **_context,
     **_mcp,
+    **_keys,
 }

@@ -137,8 +137,10 @@ class E2BForm(QWidget):
             said: Text = lambda: tr("There is one. Enter another to replace it.")  # noqa: E731
         elif place == "keyring":
             said = lambda: tr("Kept in the system's keyring.")  # noqa: E731
+        elif place == "file":
+            said = lambda: tr("Kept in your key file.")  # noqa: E731
         else:
-            said = lambda: tr("There is no keyring here: kept for this session only.")  # noqa: E731
+            said = lambda: tr("There is no keyring here: you choose where it is kept.")  # noqa: E731
         self.kept.set_source(said)
 
     def spec(self) -> E2BSpec | None:

@@ -30,6 +30,7 @@ STAGES = {
 }
 KEPT = {
     "keyring": mark("The key is in the system's keyring."),
+    "file": mark("The key is in your key file."),
     "session": mark("The key is kept for this session only."),
     "environment": mark("The key comes from E2B_API_KEY."),
     "variable": mark("The key comes from a variable of the environment."),
@@ -77,7 +78,9 @@ def finding_title(finding: Finding) -> str:
             if params["typed"]:
                 if params["place"] == "keyring":
                     return tr("The key will be kept in the system's keyring.")
-                return tr("There is no keyring: the key is kept for this session only.")
+                if params["place"] == "file":
+                    return tr("The key will be kept in your key file.")
+                return tr("There is no keyring: you choose where the key is kept.")
             return tr(KEPT[params["kept"]])
         case "account":
             return trn(

@@ -290,12 +290,21 @@ class ModelsDialog(Dialog):
         self._select(kept.id)
         self.modelsChanged.emit()
         if place == "session":
-            self._say(
-                lambda: tr("Saved. The key lasts until the program ends: there is no keyring."),
-                "warning",
-            )
+            self._say_session(lambda: tr("Saved. The key lasts until the program ends."))
         else:
             self._say(lambda: tr("Saved."), "success")
+
+    def _say_session(self, words: Callable[[], str]) -> None:
+        """What is kept for this run only, and why the key file did not take it."""
+        trouble = self.library.secrets.trouble
+
+        def said() -> str:
+            if trouble is None:
+                return words()
+            why = describe_error(trouble)
+            return sentences(words(), why.reason, why.fix)
+
+        self._say(said, "warning")
 
     def keep(self, name: str, secret: str) -> None:
         """Put a proxy's password into the keyring."""
@@ -303,10 +312,7 @@ class ModelsDialog(Dialog):
 
     async def _keep(self, name: str, secret: str) -> None:
         if await self.library.secrets.put(name, secret) == "session" and not self._closed:
-            self._say(
-                lambda: tr("The password lasts until the program ends: there is no keyring."),
-                "warning",
-            )
+            self._say_session(lambda: tr("The password lasts until the program ends."))
 
     async def _remove(self) -> None:
         one = self.chosen()

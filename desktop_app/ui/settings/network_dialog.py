@@ -76,7 +76,7 @@ class NetworkDialog(Dialog):
         self.address_row = FactRow(lambda: tr("Address"), _stack(self.address, note))
         self.body.addWidget(self.address_row)
         self.password = Field(
-            lambda: tr("Password"), placeholder=lambda: tr("Kept in the system's keyring")
+            lambda: tr("Password"), placeholder=lambda: tr("Kept where keys are kept")
         )
         self.password.edit.setEchoMode(QLineEdit.EchoMode.Password)
         self.password_row = FactRow(lambda: tr("Password"), self.password)

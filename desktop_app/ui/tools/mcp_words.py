@@ -59,8 +59,10 @@ def signed_in(place: str | None) -> str:
     match place:
         case "keyring":
             return tr("Signed in; the tokens are in the system's keyring.")
+        case "file":
+            return tr("Signed in; the tokens are in your key file.")
         case "session":
-            return tr("Signed in until the program ends: this system has no keyring for tokens.")
+            return tr("Signed in until the program ends: the tokens are not kept.")
         case _:
             return ""
 

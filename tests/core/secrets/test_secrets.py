@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from desktop_app.core import secrets as module
 from desktop_app.core.errors import ModelError, SettingsError
 from desktop_app.core.log import MASK, mask
 from desktop_app.core.models.definitions import ModelDefinition
 from desktop_app.core.models.library import ModelLibrary
 from desktop_app.core.models.registry import Models
 from desktop_app.core.secrets import Secrets
+from desktop_app.core.secrets import system as module
 
 KEY = "sk-a-key-of-the-tests-0123456789"
 
@@ -115,7 +115,7 @@ async def test_a_locked_keyring_holds_nothing_up_and_is_asked_again(
     ring = Locked()
     secrets = Secrets(lambda: ring)
     told: list[bool] = []
-    secrets.on_wait = told.append
+    secrets.keyring.on_wait = told.append
     library = ModelLibrary(tmp_path / "models.json", Models(), secrets=secrets, find=lambda: [])
     turns = 0
 
