@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar
 
-from desktop_app.core.crew import Begun, Crew
+from desktop_app.core.crew import Begun, Crew, known
 from desktop_app.core.errors import WorkspaceError
 
 from . import local_files as files
 from .backend import ExecResult, FileInfo, Looked, ProcessEvent, ProcessExit, Version, collected
+from .local_cached import CachedFiles
 from .local_process import LocalProcess
 from .local_write import AtomicWrite, append, append_plain
 from .process_tree import end_marked, kill_all
@@ -44,6 +46,7 @@ class LocalBackend:
         self._env = env
         self._workers = workers
         self._pool: Crew | None = None
+        self._cached = CachedFiles()
         self._running: dict[LocalProcess, None] = {}
         self._survivors: list[psutil.Process] = []
         self._closed = False
@@ -236,9 +239,21 @@ class LocalBackend:
         return await self._do(files.look, self._path(path), whole, head, others)
 
     def look_ahead(self, path: str, *, whole: int, beside: Sequence[str]) -> Begun[Looked | None]:
-        """Begin ``look_plain``, for a caller who waits for something else first."""
-        others = [self._path(other) for other in beside]
-        return self._crew().begin(files.look_plain, self._path(path), whole, others)
+        """Begin ``look_plain``, for a caller who waits for something else first; over at once where
+        nothing has to be waited for."""
+        self._check_open()
+        real, others = self._path(path), [self._path(other) for other in beside]
+        found = self._cached.look(real, whole, others)
+        if found is not None:
+            return known(found)
+        return self._crew().begin(self._look_plain, real, whole, others)
+
+    def _look_plain(self, path: str, whole: int, beside: list[str]) -> Looked | None:
+        found = files.look_plain(path, whole, beside)
+        if found is not None:
+            with suppress(OSError, WorkspaceError):
+                self._cached.learn(path, beside[0])
+        return found
 
 
 if TYPE_CHECKING:
