@@ -11,7 +11,7 @@ from desktop_app.ui.i18n import tr
 from . import figures, tool_words
 from .fold import Fold
 from .items import CompactionItem, Item, NoticeItem, ReplyItem, TextItem, ToolItem, UserItem
-from .rows_from import Voice, agent_name, compaction_detail, notice_words
+from .rows_from import Voice, agent_name, compaction_detail, compaction_title, notice_words
 
 _RUN = re.compile(r"`+")
 
@@ -57,12 +57,7 @@ def _part(item: Item, voice: Voice) -> str:
         case ToolItem():
             return _tool(item)
         case CompactionItem():
-            words = tr(
-                "Compacted {before} to {after} tokens",
-                before=figures.rough_tokens(item.before),
-                after=figures.rough_tokens(item.after),
-            )
-            return f"> **{words}**  \n> {compaction_detail(item)}"
+            return f"> **{compaction_title(item)}**  \n> {compaction_detail(item)}"
         case NoticeItem():
             title, detail = notice_words(item)
             return "\n".join(f"> {line}" for line in (f"**{title}**", *detail.splitlines()))

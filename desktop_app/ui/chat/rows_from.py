@@ -205,6 +205,14 @@ def pretty(item: ToolItem) -> str:
     return json.dumps(shown, ensure_ascii=False, indent=2) if shown else ""
 
 
+def compaction_title(item: CompactionItem) -> str:
+    """From what to what, and whether the provider has counted it since."""
+    sizes = {"before": figures.rough_tokens(item.before), "after": figures.rough_tokens(item.after)}
+    if item.measured:
+        return tr("Compacted {before} to {after} tokens, measured", **sizes)
+    return tr("Compacted {before} to {after} tokens, estimated", **sizes)
+
+
 def _compaction(item: CompactionItem, voice: Voice) -> CompactionRow:
     window = item.window or max(item.before, item.after, 1)
     before, after = item.before / window, item.after / window
@@ -223,9 +231,7 @@ def _compaction(item: CompactionItem, voice: Voice) -> CompactionRow:
         more.append(Action("compact_again", tr("Compact again with a focus…"), "fold-vertical"))
     return CompactionRow(
         item.id,
-        tr("Compacted {before} to {after} tokens", **sizes)
-        if not item.measured
-        else tr("Compacted {before} to {after} tokens, measured", **sizes),
+        compaction_title(item),
         compaction_detail(item),
         before,
         after,

@@ -53,7 +53,7 @@ def words(one: Happening) -> str:
             return tr("Extended until {time}", time=at.strftime("%H:%M"))
         case "compacted":
             before, after = (figures.tokens(_number(params, name)) for name in ("before", "after"))
-            return tr("Compacted {before} to {after} tokens", before=before, after=after)
+            return tr("Compacted {before} to {after} tokens, estimated", before=before, after=after)
         case _:
             return one.what
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -122,3 +123,15 @@ def test_who_reads_an_older_one_keeps_it_when_another_comes(stage: Stage, qtbot:
     stage.conversation.tell(ev.CompactionFinished(compaction(3)))
     qtbot.waitUntil(lambda: len(stage.rows()) == 3)
     assert stage.panel.view.currentIndex().row() == 2
+
+
+def test_the_log_shows_the_providers_count_as_the_chat_does(stage: Stage, qtbot: QtBot) -> None:
+    stage.conversation.made.append(compaction(1))
+    stage.conversation.tell(ev.CompactionFinished(compaction(1)))
+    qtbot.waitUntil(lambda: len(stage.rows()) == 1)
+    assert stage.rows()[0][0] == "162k → 39k"
+    assert stage.panel.detail.text().startswith("estimated · ")
+    stage.conversation.made[0] = replace(compaction(1), measured=41_200)
+    stage.conversation.tell(ev.CompactionMeasured("c-1", 1, 41_200))
+    qtbot.waitUntil(lambda: stage.rows()[0][0] == "162k → 41k")
+    assert stage.panel.detail.text().startswith("measured · ")

@@ -32,7 +32,7 @@ IdRole = Qt.ItemDataRole.UserRole + 1
 
 def detail_words(record: CompactionRecord, model_name: Callable[[str], str]) -> str:
     """What a compaction did, in a line of parts."""
-    parts: list[str] = []
+    parts = [tr("estimated") if record.measured is None else tr("measured")]
     n = len(record.covered_ids)
     if n:
         parts.append(trn("{n} message offloaded", "{n} messages offloaded", n))
@@ -52,7 +52,8 @@ def entry_words(record: CompactionRecord) -> tuple[str, str, str]:
     why = trigger_words(record.trigger)
     if record.status == "failed":
         return "triangle-alert", describe(record.code, record.params).title, why
-    sizes = f"{figures.rough_tokens(record.before)} → {figures.rough_tokens(record.after)}"
+    after = record.after if record.measured is None else record.measured
+    sizes = f"{figures.rough_tokens(record.before)} → {figures.rough_tokens(after)}"
     if record.status == "undone":
         return "undo-2", sizes, f"{tr('taken back')} · {why}"
     return "fold-vertical", sizes, why
