@@ -347,3 +347,17 @@ def test_a_summary_is_read_without_its_tags_and_with_nothing_hidden() -> None:
     assert document.toPlainText().replace("\xa0", " ") == (
         "Task\nFind <b>it</b> & ⟨U+202E⟩back\n• a bold point"
     )
+
+
+def test_what_a_person_wrote_keeps_its_signs_and_what_was_found_is_laid_out() -> None:
+    document = QTextDocument()
+    document.setHtml(
+        summary_html("<pinned>\n# Task\nuse `x**2` **now**\n</pinned>\n\n<history>\nA record.\n\n"
+                     "# Found\n- **18 files** in `sales`, not `**`\n</history>")
+    )  # fmt: skip
+    assert document.toPlainText().replace("\xa0", " ") == (
+        "Task\nuse `x**2` **now**\nA record.\nFound\n• 18 files in sales, not **"
+    )
+    block = document.findBlockByNumber(2)
+    assert block.text() == "A record."
+    assert block.blockFormat().topMargin() > document.findBlockByNumber(1).blockFormat().topMargin()

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QTextBrowser, QWidget
 from desktop_app.core.context.types import LedgerItem
 from desktop_app.core.tasks import Tasks
 from desktop_app.ui.chat.foreign import visible
+from desktop_app.ui.chat.summary_text import inline_html
 from desktop_app.ui.i18n import tr, trn
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets.base import Live, Text, say
@@ -94,7 +95,10 @@ def _item_html(
     text = edits.get(item.id, item.text)
     struck = "text-decoration: line-through; " if out or item.status != "open" else ""
     small = theme().px(4)
-    body = _p(safe(text), _style("muted" if struck else "text", "body", f"{struck}margin: 0"))
+    own = item.origin in ("user", "human_edit") or item.id in edits
+    shown = html.escape if own else inline_html  # a person's words keep their signs
+    words = "<br>".join(shown(line) for line in visible(text)[0].split("\n"))
+    body = _p(words, _style("muted" if struck else "text", "body", f"{struck}margin: 0"))
     notes = [item_state(item), tr("left out") if out else ""]
     if item.id in edits and item.origin != "human_edit":
         notes.append(tr("edited by you"))
