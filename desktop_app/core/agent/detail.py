@@ -51,7 +51,7 @@ def beside(proposal: Proposal) -> dict[str, Any]:
     """What the blob keeps of a proposal for ``detail``."""
     return {
         "rows": [asdict(row) for row in proposal.rows],
-        "items": [item.model_dump() for item in proposal.items],
+        "items": [item.body() for item in proposal.items],
     }
 
 
@@ -91,7 +91,7 @@ def _detail(record: CompactionRecord, blob: dict[str, Any]) -> CompactionDetail:
         _text(former["summary"]),
         _after(record),
         tuple(PreviewRow(**row) for row in aside.get("rows", ())),
-        tuple(LedgerItem.model_validate(item) for item in aside.get("items", ())),
+        tuple(LedgerItem.of(item) for item in aside.get("items", ())),
     )
 
 

@@ -76,6 +76,8 @@ class Proposals:
             choices=choices,
             owed=owed,
         )
+        if trigger == "manual":  # somebody will look at it
+            await asyncio.to_thread(getattr, proposal, "after")
         return self._named(proposal, model)
 
     def _owed(self, *, again: bool) -> list[Owed]:
@@ -142,7 +144,6 @@ class Proposals:
     def _named(self, proposal: Proposal, model: ChatModel | None = None) -> Proposal:
         record = proposal.record
         record.id = new_id()
-        record.before_measured = proposal.before.measured
         price = model.info.price if model is not None else None
         if price is not None and record.usage:
             record.cost = price.cost(Usage.model_validate(record.usage))
@@ -156,10 +157,9 @@ class Proposals:
             return WayBack.of(record.undo).to_json({"detail": beside(proposal)})
 
         ref = await self._log.journal.put_blob(await asyncio.to_thread(dump))
-        body = record_body(replace(record, undo={}))
+        body = await asyncio.to_thread(record_body, replace(record, undo={}))
         body["undo_blob"] = ref.sha256
-        before, after = proposal.before, proposal.after
-        body["upper"] = [before.upper, after.upper, after.limits.usable]  # for the guards
+        body["upper"] = [*proposal.uppers, proposal.limits.usable]  # for the guards
         return body
 
     async def way_back(self, record: CompactionRecord) -> dict[str, Any]:

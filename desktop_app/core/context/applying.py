@@ -28,7 +28,7 @@ from .types import CompactionRecord
 def record_body(record: CompactionRecord) -> dict[str, Any]:
     """The body of the journal's ``compaction`` record."""
     body = {f.name: getattr(record, f.name) for f in fields(record)}
-    return {**body, "undo": dict(record.undo)}
+    return {**body, "ledger": dict(record.ledger), "undo": dict(record.undo)}
 
 
 def record_from(body: dict[str, Any]) -> CompactionRecord:
@@ -99,7 +99,7 @@ def apply(record: CompactionRecord, state: AgentState) -> AgentState:
         update={
             "context": context,
             "summary": record.summary,
-            "middle_context": with_part(state, record.ledger),
+            "middle_context": with_part(state, dict(record.ledger)),
         }
     )
 

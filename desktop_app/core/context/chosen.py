@@ -136,8 +136,7 @@ def _edit(ledger: Ledger, name: str, text: str) -> bool:
             return True
     for place, item in enumerate(ledger.items):
         if item.id == name:
-            changed = item.model_copy(update={"text": text, "origin": "human_edit"})
-            ledger.items[place] = changed
+            ledger.items[place] = item._replace(text=text, origin="human_edit")
             return True
     for place, pin in enumerate(ledger.pins):
         if pin.id == name:

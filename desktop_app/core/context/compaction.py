@@ -23,6 +23,7 @@ from desktop_app.core.state import AgentState
 
 from .accounting import Accounting
 from .applying import apply
+from .bodies import LedgerBody
 from .build import Envelope, Prompt, build, compaction_part
 from .delta import Delta
 from .draft import Draft
@@ -34,8 +35,15 @@ from .owed import MOST, Owed, name_of
 from .plan import Planner, cannot_fit
 from .preview import preview_rows
 from .summary import join, write_notes
-from .types import Breakdown, Choices, CompactionRecord, LedgerItem, PreviewRow, Trigger
-from .weighing import foreseen
+from .types import (
+    Breakdown,
+    Choices,
+    CompactionRecord,
+    LedgerItem,
+    Limits,
+    PreviewRow,
+    Trigger,
+)
 
 # A person who asked for it is told when the model failed; a window that is full cannot wait.
 WAITING: frozenset[Trigger] = frozenset({"manual", "alert"})
@@ -49,16 +57,34 @@ Decision = Literal["none", "offer", "do", "refuse"]
 class Proposal:
     """A compaction that may be journalled. ``offloaded`` are the messages (or their first blocks,
     under the same id) that ``context.jsonl`` does not hold yet, in order. ``choices`` are what it
-    was made with."""
+    was made with, ``uppers`` the upper estimates before and after it. What costs something and may
+    not be wanted is made when somebody asks."""
 
     record: CompactionRecord
-    new_state: AgentState
     offloaded: list[Msg]
-    before: Breakdown
-    after: Breakdown
+    uppers: tuple[int, int]
     choices: Choices
     draft: Draft
-    account: Accounting
+    planner: Planner
+
+    @property
+    def account(self) -> Accounting:
+        return self.planner.account
+
+    @cached_property
+    def new_state(self) -> AgentState:
+        """The state after it."""
+        return apply(self.record, self.draft.state)
+
+    @cached_property
+    def before(self) -> Breakdown:
+        """The account as it was shown, or as it was foreseen."""
+        return self.planner.before(self.draft.state)
+
+    @cached_property
+    def after(self) -> Breakdown:
+        """The account that is foreseen."""
+        return self.planner.foreseen(self.new_state)
 
     @cached_property
     def rows(self) -> tuple[PreviewRow, ...]:
@@ -69,6 +95,10 @@ class Proposal:
     def items(self) -> tuple[LedgerItem, ...]:
         """All of the ledger after it, closed items too."""
         return tuple(all_items(self.draft.ledger))
+
+    @property
+    def limits(self) -> Limits:
+        return _limits(self.draft, self.account)
 
     @property
     def rejected(self) -> list[tuple[str, str]]:
@@ -250,20 +280,18 @@ class Compactor:
     ) -> Proposal:
         """Render, check, and put the record together. CPU only; runs off the loop."""
         rejected = [*draft.rejected, *rejected, *self._written(planner, draft, notes)]
-        record = self._record(draft, notes, rejected, asked)
-        record.ledger = draft.ledger.body(planner.account.running.bodies)
-        new_state = apply(record, draft.state)
-        account = planner.account
-        entries = account.parts.of(new_state.context, keep=False)
-        after = foreseen(account, self._envelope, new_state, entries)
-        _check(after, draft, asked.trigger)
-        before = draft.before
-        record.kept_ids = [m.id for m in new_state.context]
-        record.before, record.after = before.total, after.total
+        record = self._record(draft, notes, rejected, asked, planner.account)
+        record.ledger = LedgerBody(draft.ledger)
+        after = planner.after(draft, record)
+        _check(after, draft, planner, asked.trigger)
+        gone, shown = draft.gone, draft.before
+        record.kept_ids = [m.id for n, m in enumerate(draft.state.context) if n not in gone]
+        total, upper = (shown.total, shown.upper) if shown is not None else draft.weight
+        record.before, record.after = total, after[0]
+        record.before_measured = shown.measured if shown is not None else 0
         record.seconds = time.monotonic() - asked.started
-        return Proposal(
-            record, new_state, draft.offloaded, before, after, asked.choices, draft, account
-        )
+        uppers = upper, after[1]
+        return Proposal(record, draft.offloaded, uppers, asked.choices, draft, planner)
 
     def _written(
         self, planner: Planner, draft: Draft, notes: Delta | None
@@ -287,6 +315,7 @@ class Compactor:
         notes: Delta | None,
         rejected: list[tuple[str, str]],
         asked: _Asked,
+        account: Accounting,
     ) -> CompactionRecord:
         """The record, but for what is known only once it was applied."""
         ledger, context = draft.ledger, draft.state.context
@@ -301,7 +330,7 @@ class Compactor:
             kept_ids=[],
             before=0,
             after=0,
-            limits=asdict(draft.before.limits),
+            limits=asdict(_limits(draft, account)),
             summariser=self._model.info.id if notes is not None and self._model else None,
             seconds=0.0,
             offload_path=self._where,
@@ -317,18 +346,22 @@ class Compactor:
         )
 
 
-def _check(after: Breakdown, draft: Draft, trigger: Trigger) -> None:
+def _limits(draft: Draft, account: Accounting) -> Limits:
+    return account.limits if draft.before is None else draft.before.limits
+
+
+def _check(after: tuple[int, int], draft: Draft, planner: Planner, trigger: Trigger) -> None:
     """Checks of what came out, by rules alone. Raises; nothing was changed yet."""
-    limits, before = after.limits, draft.weight[0]
+    limits, before, (total, upper) = planner.account.limits, draft.weight[0], after
     if draft.tier == 2 and not _all_in(draft.summary_text(), draft.ledger.protected()):
         raise ContextError("compaction.failed", reason="protected")
-    if after.total >= before:
-        raise ContextError("compaction.not_smaller", before=before, after=after.total)
-    if after.upper > limits.usable and trigger != "item":  # one thing out is a step on the way
-        raise cannot_fit(draft.before, after.upper)
-    reached = after.upper <= limits.mark(limits.target)
-    if trigger not in BY_HAND and not reached and after.total > WORTH * before:
-        raise ContextError("compaction.not_smaller", before=before, after=after.total)
+    if total >= before:
+        raise ContextError("compaction.not_smaller", before=before, after=total)
+    if upper > limits.usable and trigger != "item":  # one thing out is a step on the way
+        raise cannot_fit(planner.before(draft.state), upper)
+    reached = upper <= limits.mark(limits.target)
+    if trigger not in BY_HAND and not reached and total > WORTH * before:
+        raise ContextError("compaction.not_smaller", before=before, after=total)
 
 
 def _all_in(text: str, protected: Iterable[str]) -> bool:

@@ -55,7 +55,7 @@ def deny_in(text: str, ref: str, tools: Sequence[str]) -> list[Suggestion]:
             text=sentence,
             modality=modality(sentence),
             origin="user",
-            evidence=[Evidence(ref=ref, quote=sentence)],
+            evidence=(Evidence(ref, sentence),),
         )
         for n, sentence in enumerate(rules_in(text))
     ]

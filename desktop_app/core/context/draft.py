@@ -22,7 +22,7 @@ class Draft:
     first ``front_blocks`` blocks leave; masks are placed as in ``state``."""
 
     state: AgentState
-    before: Breakdown  # as it was shown
+    before: Breakdown | None  # as it was shown, where it was
     weight: tuple[int, int]  # total and upper estimate as a compaction's are made, unmeasured
     ledger: Ledger
     tier: int

@@ -13,9 +13,10 @@ from typing import Any
 from desktop_app.core.messages import Msg, ToolCallBlock
 
 from .artifacts import Action
+from .cuts import Cuts
 from .findings import shape
 from .giving import said_already
-from .glimpses import Answer, glimpses
+from .glimpses import RESULTS, Answer, glimpses
 from .iterations import iterations
 from .ledger import FAILED, SKILLS, Count, Failed, Ledger, Pin, Touched, is_pinned
 from .reading import Called, Found, Rule, Step, Words, item_of, read_step, read_words
@@ -27,16 +28,20 @@ from .types import Evidence, ItemKind, ItemStatus, LedgerItem
 
 
 class Intake:
-    """Of one ledger. ``answers`` are those that were taken in, for what stood out in them."""
+    """Of one ledger. ``rules`` are the places of rules among the ``items``, ``cuts`` the pieces of
+    what was said (as far as they were looked for), ``answers`` the newest ones that were taken in,
+    for what stood out in them."""
 
     __slots__ = (
         "_count",
         "answers",
+        "cuts",
         "failed",
         "files",
         "items",
         "lists",
         "pins",
+        "rules",
         "said",
         "shapes",
         "skills",
@@ -46,7 +51,9 @@ class Intake:
         self._count = count
         self.said: list[Said] = list(ledger.said)
         self.items: list[LedgerItem] = list(ledger.items)
+        self.rules = [n for n, i in enumerate(self.items) if i.kind == "constraint"]
         self.shapes = {shape(i.text) for i in self.items if i.kind != "constraint"}
+        self.cuts = Cuts()
         self.pins: list[Pin] = list(ledger.pins)
         self.lists: list[TodoList] = [n.model_copy(deep=True) for n in ledger.lists]
         # Newest last; one that is touched now is known by its fields alone until the end.
@@ -59,18 +66,25 @@ class Intake:
         other = object.__new__(Intake)
         other._count = self._count
         other.said, other.items, other.pins = list(self.said), list(self.items), list(self.pins)
-        other.shapes, other.files = set(self.shapes), dict(self.files)
+        other.rules, other.shapes, other.files = self.rules[:], set(self.shapes), dict(self.files)
+        other.cuts = self.cuts
+        self.cuts.shared = True
         other.lists = [n.model_copy(deep=True) for n in self.lists]
         other.failed, other.skills = list(self.failed), list(self.skills)
-        other.answers = list(self.answers)
+        other.answers = self.answers[-RESULTS:]
         return other
 
     def close(self, ledger: Ledger) -> None:
         """Put all of it into ``ledger``."""
         ledger.said, ledger.items, ledger.pins = self.said, self.items, self.pins
+        ledger.cuts = self.cuts
         ledger.lists, ledger.failed, ledger.skills = self.lists, self.failed, self.skills
-        ledger.files = [Touched(**f) if isinstance(f, dict) else f for f in self.files.values()]
+        ledger.files = [Touched.of(f) if isinstance(f, dict) else f for f in self.files.values()]
         ledger.seen = [*ledger.seen, *glimpses(self.answers, {g.text for g in ledger.seen})]
+
+    def cut(self) -> None:
+        """Look for the pieces of what was said, as far as a ledger of it asks for them."""
+        self.cuts = self.cuts.grown(self.said, self._count)
 
     # -- messages --------------------------------------------------------------------------------
 
@@ -115,7 +129,7 @@ class Intake:
 
     def _rule(self, rule: Rule, ref: str, number: int) -> None:
         """A rule, or what takes earlier ones back."""
-        rules = [i for i in self.items if i.kind == "constraint"]
+        rules = [self.items[n] for n in self.rules]
         if rule.back:
             meant = [i for i in rules if i.status == "open" and about_the_same(rule.text, i.text)]
             for item in meant:
@@ -127,15 +141,18 @@ class Intake:
             if known.status != "open" or known.by:
                 self._close(known, "open", "")
             return
-        evidence = [Evidence(ref=ref, quote=rule.text)]
-        item = LedgerItem(id=f"constraint-{ref}-{number}", kind="constraint", text=rule.text)
-        item.origin, item.modality, item.evidence = "user", rule.modality, evidence
+        self.set_rule(f"constraint-{ref}-{number}", rule, Evidence(ref, rule.text))
+
+    def set_rule(self, name: str, rule: Rule, evidence: Evidence) -> None:
+        """A rule that stands nowhere yet."""
+        self.rules.append(len(self.items))
+        item = LedgerItem(name, "constraint", rule.text, rule.modality, "user", (evidence,))
         self.items.append(item)
 
     def _close(self, item: LedgerItem, status: ItemStatus, by: str) -> None:
         """Close (or open) an item: by one in its place, since others share it."""
         place = next(n for n, i in enumerate(self.items) if i is item)
-        self.items[place] = item.model_copy(update={"status": status, "by": by})
+        self.items[place] = item._replace(status=status, by=by)
 
     def note(self, kind: ItemKind, name: str, text: str, evidence: Evidence) -> None:
         """A decision or a fact that a model noted. It closes nothing, and is left out where it

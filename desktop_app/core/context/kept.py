@@ -22,9 +22,9 @@ from desktop_app.core.messages import AnyBlock, Msg, TextBlock, ToolCallBlock, T
 from .findings import shape
 from .glimpses import Answer
 from .parts import Entry, Part, Parts
+from .pieces import Said, cut_of, put_cut
 from .pricing import Piece, Pricer
 from .reading import Called, Found, Rule, Step, Told, Words
-from .said import Said, cut_of, put_cut
 from .todos import Change, Todo
 from .tokens import CountCache
 from .types import Evidence, LedgerItem
@@ -222,8 +222,8 @@ def _told(msg: Msg, block: Any, boxes: Any, found: list[Row], texts: CountCache)
     for name, kind, where, quote, changes, count, line in found:
         text = where if isinstance(where, str) else block.text[where[0] : where[0] + where[1]]
         texts.keep_all((text, f"- {text}"), (count, line))
-        evidence = Evidence(ref=msg.id, quote=text if quote is None else quote)
-        item = LedgerItem(id=name, kind=kind, text=text, evidence=[evidence])
+        evidence = Evidence(msg.id, text if quote is None else quote)
+        item = LedgerItem(name, kind, text, evidence=(evidence,))
         made.append(Found(item, shape(text), bool(changes)))
     return Told(block, _change(boxes), tuple(made))
 

@@ -10,18 +10,28 @@ lies in the state under ``middle_context["slipway"]["compaction"]``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from operator import itemgetter
 from typing import Any, cast
 
-from pydantic import Field, PrivateAttr, model_validator
+from pydantic import (
+    Field,
+    PrivateAttr,
+    SkipValidation,
+    field_serializer,
+    field_validator,
+    model_validator,
+)
 
 from desktop_app.core.messages import WireModel
 
 from .build import slipway
+from .cuts import Cuts
 from .giving import LINE, Told, newest_that_fit
 from .glimpses import Glimpse, newest_lines, size_of_line
+from .pieces import Said
 from .redact import redact
-from .said import Said, fit
+from .said import fit
 from .todos import Change, TodoList, bring
 from .tokens import CountCache
 from .types import ItemKind, LedgerItem
@@ -51,9 +61,26 @@ class Touched(WireModel):
     deleted: int = 0
     ref: str = ""
 
+    @classmethod
+    def of(cls, fields: dict[str, Any]) -> Touched:
+        """Of fields that are known to be right, at a fraction of what a model's checks cost."""
+        made = object.__new__(cls)
+        object.__setattr__(made, "__dict__", {**_TOUCHED, **fields})
+        for name in ("__pydantic_extra__", "__pydantic_fields_set__", "__pydantic_private__"):
+            object.__setattr__(made, name, _EMPTY[name])
+        return made
+
     @property
     def changed(self) -> bool:
         return bool(self.written or self.edited or self.deleted)
+
+
+_TOUCHED = {"path": "", "read": 0, "written": 0, "edited": 0, "deleted": 0, "ref": ""}
+_EMPTY: dict[str, Any] = {
+    "__pydantic_extra__": {},
+    "__pydantic_fields_set__": set(_TOUCHED),
+    "__pydantic_private__": None,
+}
 
 
 class Failed(WireModel):
@@ -99,7 +126,8 @@ class Ledger(WireModel):
     last: int = 0
     said: list[Said] = Field(default_factory=list[Said])
     left_out: int = 0  # of the person's messages, no longer shown at all
-    items: list[LedgerItem] = Field(default_factory=list[LedgerItem])  # rules, decisions, facts
+    # rules, decisions, facts
+    items: SkipValidation[list[LedgerItem]] = Field(default_factory=list[LedgerItem])
     pins: list[Pin] = Field(default_factory=list[Pin])
     lists: list[TodoList] = Field(default_factory=list[TodoList])
     files: list[Touched] = Field(default_factory=list[Touched])
@@ -121,6 +149,25 @@ class Ledger(WireModel):
     pinned: str = ""
     history: str = ""
     _unseen: list[Glimpse] = PrivateAttr(default_factory=list[Glimpse])  # for want of room
+    _cuts: Cuts | None = PrivateAttr(default=None)
+
+    @field_validator("items", mode="before")
+    @classmethod
+    def _read_items(cls, value: Any) -> Any:
+        return [i if isinstance(i, LedgerItem) else LedgerItem.of(i) for i in value]
+
+    @field_serializer("items")
+    def _write_items(self, items: list[LedgerItem]) -> list[dict[str, Any]]:
+        return [i.body() for i in items]
+
+    @property
+    def cuts(self) -> Cuts | None:
+        """The pieces of what was said, as far as somebody looked for them."""
+        return self._cuts
+
+    @cuts.setter
+    def cuts(self, cuts: Cuts | None) -> None:
+        self._cuts = cuts
 
     @model_validator(mode="before")
     @classmethod
@@ -167,12 +214,13 @@ class Ledger(WireModel):
 
     def by_kind(self) -> ByKind:
         """Items that the person did not leave out, by kind and status."""
-        found: ByKind = {}
         hidden = set(self.hidden)
-        for item in self.items:
-            if item.id not in hidden:
-                found.setdefault((item.kind, item.status), []).append(item)
-        return found
+        items = [i for i in self.items if i.id not in hidden] if hidden else self.items
+        kinds = list(map(_KIND, items))
+        return {
+            kind: [i for i, own in zip(items, kinds, strict=True) if own == kind]
+            for kind in dict.fromkeys(kinds)
+        }
 
     def of(self, kind: ItemKind) -> list[LedgerItem]:
         """Open items of a kind that the person did not leave out."""
@@ -180,17 +228,13 @@ class Ledger(WireModel):
         hidden = set(self.hidden)
         return [i for i in found if i.id not in hidden] if hidden else found
 
-    def body(self, known: Bodies | None = None) -> dict[str, Any]:
-        """As ``model_dump``, at a fraction of its cost: what a state has of it. Items that are
-        ``known`` were written out before."""
+    def body(self) -> dict[str, Any]:
+        """As ``model_dump``, at a fraction of its cost: what a state has of it."""
         body = dict(vars(self))
         for name in _FLAT:
             body[name] = [_plain(one) for one in body[name]]
         body["lists"] = [n.model_dump() for n in self.lists]
-        had = known if known is not None else {}
-        body["items"] = [
-            k[1] if (k := had.get(id(i))) is not None else item_body(i) for i in self.items
-        ]
+        body["items"] = [i.body() for i in self.items]
         for name in ("skills", "tasks", "todo", "hidden", "later"):
             body[name] = list(body[name])
         body["written"] = None if self.written is None else list(self.written)
@@ -204,11 +248,8 @@ class Ledger(WireModel):
         """Texts that stand in the prompt byte for byte: rules, pins, whole messages of the person,
         open tasks, what a person wrote into an item."""
         hidden = set(self.hidden)
-        said = [
-            s.text
-            for n, s in enumerate(self.said)
-            if (s.whole or s.edited) and self.said_id(n) not in hidden
-        ]
+        whole = [(n, s.text) for n, s in enumerate(self.said) if s.whole or s.edited]
+        said = [t for n, t in whole if not hidden or self.said_id(n) not in hidden]
         pins = [p.text for p in self.pins if p.id not in hidden]
         edited = [i.text for i in self.items if i.origin == "human_edit" and i.id not in hidden]
         todo = [t for t in self.todo if f"pending-{t}" not in hidden]
@@ -218,7 +259,7 @@ class Ledger(WireModel):
         """Bring the person's messages into ``budget`` tokens (``said.fit``). Rules and pins are
         never touched."""
         if self.said:
-            self.said, left_out = fit(self.said, budget, count, where)
+            self.said, left_out = fit(self.said, budget, count, where, self._cuts)
             self.left_out += left_out
 
     def fit(self, room: Room, count: Count, where: str) -> float:
@@ -272,23 +313,16 @@ class Ledger(WireModel):
 _FLAT = ("said", "pins", "files", "failed", "seen", "notes")  # of models without models in them
 
 
-Bodies = dict[int, tuple[LedgerItem, dict[str, Any]]]  # by the id of the object
-
-
-def item_body(item: LedgerItem) -> dict[str, Any]:
-    """An item as ``model_dump`` writes it. Nobody changes it."""
-    if item.__pydantic_extra__ or any(e.__pydantic_extra__ for e in item.evidence):
-        return item.model_dump()
-    return {**vars(item), "evidence": [{**vars(e)} for e in item.evidence]}
+_KIND = itemgetter(LedgerItem._fields.index("kind"), LedgerItem._fields.index("status"))
 
 
 def _plain(one: WireModel) -> dict[str, Any]:
     return one.model_dump() if one.__pydantic_extra__ else {**vars(one)}
 
 
-def ledger_from(part: dict[str, Any]) -> Ledger:
+def ledger_from(part: Mapping[str, Any]) -> Ledger:
     """A ledger of its own (changing it changes nothing else) from the state's part."""
-    return Ledger.model_validate(part)
+    return Ledger.model_validate(dict(part))
 
 
 def is_pinned(metadata: dict[str, Any]) -> bool:

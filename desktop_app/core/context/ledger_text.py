@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .ledger import ByKind, Failed, Ledger, Pin, Touched
-from .types import Evidence, ItemKind, LedgerItem, Modality
+from .types import Evidence, ItemKind, LedgerItem, Modality, Origin
 
 FOLDERS = 12  # that older files are counted under
 FOUND: tuple[tuple[ItemKind, str], ...] = (
@@ -121,15 +121,14 @@ def all_items(ledger: Ledger) -> list[LedgerItem]:
     items: list[LedgerItem] = []
     for n, said in enumerate(ledger.said):
         kind: ItemKind = "user_msg" if n else "task"
-        item = LedgerItem(id=ledger.said_id(n), kind=kind, text=said.text)
-        item.origin = "human_edit" if said.edited else "user"
-        item.evidence = [Evidence(ref=said.id)]
-        items.append(item)
-    items += [i.model_copy(deep=True) for i in ledger.items]
+        origin: Origin = "human_edit" if said.edited else "user"
+        seen = (Evidence(said.id),)
+        items.append(LedgerItem(ledger.said_id(n), kind, said.text, "info", origin, seen))
+    items += ledger.items
     for pin in ledger.pins:
-        item = LedgerItem(id=pin.id, kind="constraint", text=pin.text, pinned=True)
-        item.origin = "human_edit" if pin.edited else "user" if pin.who == "user" else "assistant"
-        item.evidence = [Evidence(ref=pin.id)]
+        origin = "human_edit" if pin.edited else "user" if pin.who == "user" else "assistant"
+        seen = (Evidence(pin.id),)
+        item = LedgerItem(pin.id, "constraint", pin.text, "info", origin, seen, pinned=True)
         items.append(item)
     rows: list[tuple[str, ItemKind, str, str]] = [
         *((f"task:{n}", "pending", t, "") for n, t in enumerate(ledger.tasks) if t[:2] == "- "),
@@ -141,14 +140,12 @@ def all_items(ledger: Ledger) -> list[LedgerItem]:
         ),
     ]
     for name, kind, text, ref in rows:
-        item = LedgerItem(id=f"{kind}-{name}", kind=kind, text=text.removeprefix("- "))
-        item.origin = "todo_tool" if kind == "pending" else "tool_args"
-        item.evidence = [Evidence(ref=ref)] if ref else []
-        items.append(item)
-    for item in items:
-        if item.id in ledger.hidden:
-            item.status, item.by = "revoked", "person"
-    return items
+        origin = "todo_tool" if kind == "pending" else "tool_args"
+        seen = (Evidence(ref),) if ref else ()
+        text = text.removeprefix("- ")
+        items.append(LedgerItem(f"{kind}-{name}", kind, text, "info", origin, seen))
+    hidden = set(ledger.hidden)
+    return [i._replace(status="revoked", by="person") if i.id in hidden else i for i in items]
 
 
 def _failed(failed: Failed) -> str:

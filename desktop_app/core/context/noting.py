@@ -5,8 +5,8 @@ from __future__ import annotations
 from .delta import Delta
 from .intake import Intake
 from .ledger import Ledger, Note
+from .reading import Rule
 from .rules import modality
-from .types import LedgerItem
 
 MOST_RULES = 20  # of one answer: a model that calls everything a rule gives none weight
 
@@ -20,13 +20,11 @@ def add_notes(ledger: Ledger, delta: Delta) -> None:
         if proven.kind != "constraint":
             intake.note(proven.kind, name, proven.text, proven.evidence)
             continue
-        known = any(i.kind == "constraint" and i.text == proven.text for i in intake.items)
+        known = any(intake.items[n].text == proven.text for n in intake.rules)
         if not known and rules < MOST_RULES:
             rules += 1
-            item = LedgerItem(id=name, kind="constraint", text=proven.text)
-            item.origin, item.modality = "user", modality(proven.text)
-            item.evidence = [proven.evidence]
-            intake.items.append(item)
+            rule = Rule(proven.text, False, modality(proven.text))
+            intake.set_rule(name, rule, proven.evidence)
     ledger.items = intake.items
     if delta.narrative:
         ledger.notes.append(Note(gen=ledger.gen, text=delta.narrative))

@@ -16,7 +16,8 @@ def offload(draft: Draft) -> Draft:
     a request stays live behind what it led to."""
     context = draft.state.context
     start = _place(context, draft.ledger.written)
-    ends = [(p, len(context[p].content)) for p in draft.places]
+    last = draft.places[-1:]  # of those that leave whole
+    ends = [(p, len(context[p].content)) for p in last]
     if draft.front is not None:
         ends.append((draft.front, draft.front_blocks))
     ends += [(m.message, m.block + 1) for m in draft.masks]

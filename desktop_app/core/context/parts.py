@@ -18,9 +18,9 @@ from desktop_app.core.messages import AnyBlock, Msg
 from .build import TASK_TOOLS, from_iteration, from_user
 from .giving import size_of
 from .iterations import Iteration, iterations, signed
+from .pieces import pieces_of
 from .pricing import Piece, Pricer
 from .reading import Step, Words, read_step, read_words
-from .said import pieces_of
 
 MOST = 4  # messages looked at with a step, which brings one or two
 FEW = 12  # new blocks of one that are read on the event loop; more wait for a thread

@@ -6,6 +6,7 @@ gone on from, and not taken in again.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 
 from .intake import Intake
@@ -38,7 +39,7 @@ class Past:
             self._known.pop()
         if not self._known:
             self._known.append(Read(Intake(self._settled, count)))
-        early = [n for n in wanted if n < self._spoke]
+        early = wanted[: bisect_left(wanted, self._spoke)]
         for upto in (early, wanted):
             if len(self._known[-1].done) < len(upto):
                 read = self._known[-1].copy()

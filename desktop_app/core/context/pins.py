@@ -14,7 +14,7 @@ from desktop_app.core.state import AgentState
 from .applying import with_part
 from .build import compaction_part
 from .ledger import Ledger, Pin
-from .said import Said
+from .pieces import Said
 
 
 def pin_left(state: AgentState, ref: str, pinned: bool, *, text: str, who: str) -> AgentState:

@@ -35,8 +35,8 @@ from .past import Past
 from .pins import settle
 from .running import KEPT, Standing
 from .tokens import FRAME
-from .types import Breakdown, Choices, Trigger
-from .weighing import foreseen, weighed
+from .types import Breakdown, Choices, CompactionRecord, Trigger
+from .weighing import foreseen, remaining, weighed
 
 KEEP = 0.25  # of W: the newest steps stay in this, counting the conversation alone
 KEEP_LEAST = 0.08  # of W: before they get less, what gives way in the ledger does
@@ -100,25 +100,24 @@ class Planner:
         pricer = self.account.pricer
         here = self._standing = self.account.running.standing(state.context)
         weight = weighed(self.account, self._envelope, state, here)
-        before = self._before or foreseen(self.account, self._envelope, state, here.entries)
         found = here.atoms
         chosen = Chosen.of(self._choices, state.context, found)
         fixed = sum(p.raw for p in pricer.envelope(self._envelope))
         talk = here.raw[-1]
         target = self._raw(self.account.limits.mark(self.account.limits.target))
         if self.account.upper(fixed) > self.account.limits.usable:
-            raise cannot_fit(before, int(self.account.upper(fixed)))
+            raise cannot_fit(self.before(state), int(self.account.upper(fixed)))
         if mask:
             masks = old_masks(state.context, found, self.account.limits, pricer, self._where)
             masks = [m for m in masks if not chosen.stays(m.former)]
             freed = sum(m.freed for m in masks)
             if masks and fixed + self._head(state) + talk - freed <= target:
-                draft = Draft(state, before, weight, self._ledger(state), tier=1, masks=masks)
+                draft = Draft(state, self._before, weight, self._ledger(state), 1, masks=masks)
                 return offload(self._placed(draft, found, Cut(0), None, chosen))
         keep = self._share(KEEP)
         if trigger == "manual":
             keep = min(keep, KEEP_BY_HAND * talk)
-        begun = Draft(state, before, weight, self._ledger(state), tier=2)
+        begun = Draft(state, self._before, weight, self._ledger(state), tier=2)
         spoken = Spoken(fixed, target, keep, self._raw(notes), self._newest(found))
         draft, total = self._fitted(begun, spoken, chosen)
         self._worth(draft, total, trigger)
@@ -130,20 +129,33 @@ class Planner:
         limits, upper = self.account.limits, draft.weight[1]
         after = self.account.upper(raw)
         if after > limits.usable:
-            raise cannot_fit(draft.before, int(after))
+            raise cannot_fit(self.before(draft.state), int(after))
         freed = upper - after
         least = max(FREES * limits.usable, min(FREES_LEAST, 0.2 * limits.usable))
         waits = trigger in PATIENT and upper <= limits.usable
         if freed <= 0 or (waits and freed < least and after > limits.mark(limits.target)):
             raise ContextError("compaction.not_smaller", before=upper, after=int(after))
 
+    def before(self, state: AgentState) -> Breakdown:
+        """The account of ``state``, which the plan is of: as it was shown, else as foreseen."""
+        entries = self._standing.entries
+        return self._before or foreseen(self.account, self._envelope, state, entries)
+
+    def foreseen(self, state: AgentState) -> Breakdown:
+        """The account of ``state``, which nobody has measured."""
+        entries = self.account.parts.of(state.context, keep=False)
+        return foreseen(self.account, self._envelope, state, entries)
+
+    def after(self, draft: Draft, record: CompactionRecord) -> tuple[int, int]:
+        """Total and upper estimate of what ``record`` leaves."""
+        return remaining(self.account, self._envelope, draft, record, self._standing)
+
     def items(self, state: AgentState, masks: list[Mask]) -> Draft:
         """These results or images alone out of the prompt, all else as it is."""
         here = self._standing = self.account.running.standing(state.context)
         weight = weighed(self.account, self._envelope, state, here)
-        before = self._before or foreseen(self.account, self._envelope, state, here.entries)
         found = here.atoms
-        draft = Draft(state, before, weight, self._ledger(state), tier=1, masks=masks)
+        draft = Draft(state, self._before, weight, self._ledger(state), tier=1, masks=masks)
         nothing = Chosen.of(Choices(), state.context, found)
         return offload(self._placed(draft, found, Cut(0), None, nothing))
 
@@ -248,7 +260,7 @@ class Planner:
     def _kept(self, draft: Draft) -> float:
         """Raw tokens of what stays live."""
         here, gone = self._standing, draft.gone
-        kept = sum([e.raw for n, e in enumerate(here.entries) if n not in gone])
+        kept = here.left(here.weights, gone)
         if (front := draft.front) is not None and front not in gone:
             parts = here.entries[front].parts
             kept -= sum(p.raw for p in parts if p.start < draft.front_blocks)
@@ -341,7 +353,7 @@ class Planner:
         self, draft: Draft, found: Sequence[Atom], cut: Cut, room: Room, chosen: Chosen
     ) -> None:
         """The ledger of what leaves."""
-        context, entries = draft.state.context, self._standing.entries
+        context, here = draft.state.context, self._standing
         count = self.account.pricer.texts
         if self._choices.drop or self._past is None:
             settle(draft.ledger)
@@ -352,13 +364,14 @@ class Planner:
         ledger = draft.ledger
         draft.rejected += chosen.change(ledger)
         ledger.tasks = task_lines(open_tasks(draft.state))
-        gone = draft.gone
+        gone, found = draft.gone, here.atoms
         ledger.open_lists(
             change
-            for n in [n for n in range(len(context)) if n not in gone]
-            for part in entries[n].parts
-            if part.step is not None and part.start >= draft.gone_from(n)
-            for change in part.step.changes(context[n].id)
+            for number in here.changing
+            if (atom := found[number]).message not in gone
+            and atom.start >= draft.gone_from(atom.message)
+            and (step := here.parts[number].step) is not None
+            for change in step.changes(context[atom.message].id)
         )
         _name_latest(ledger, context, found, cut)
         had = sum(ledger.older.values())

@@ -23,11 +23,11 @@ from .artifacts import Action, touched
 from .findings import changes, findings, shape
 from .glimpses import Answer, is_data, telling
 from .iterations import Iteration, iterations
+from .pieces import Said
 from .redact import redact
 from .rules import modality, rules_in, takes_back
-from .said import Said
 from .todos import Change, boxes_of, change_of, is_list
-from .types import Evidence, ItemKind, LedgerItem, Modality
+from .types import Evidence, ItemKind, LedgerItem, Modality, Origin
 
 UNKNOWN = "tool.outcome_unknown"  # what recovery notes at a call without an end
 _ABOUT = ("file_path", "path", "command", "pattern", "url", "query", "skill", "target")
@@ -143,8 +143,8 @@ def item_of(
     kind: ItemKind, name: str, text: str, evidence: Evidence, *, by_model: bool = False
 ) -> Found:
     """A decision or a fact; a model's closes nothing."""
-    item = LedgerItem(id=name, kind=kind, text=text, evidence=[evidence])
-    item.origin = "summariser" if by_model else "assistant"
+    origin: Origin = "summariser" if by_model else "assistant"
+    item = LedgerItem(name, kind, text, origin=origin, evidence=(evidence,))
     return Found(item, shape(text), kind == "decision" and not by_model and changes(text))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from operator import is_, itemgetter
@@ -19,7 +19,7 @@ from typing import Any
 from desktop_app.core.messages import Msg, ToolResultBlock
 
 from .intake import Intake
-from .ledger import Bodies, Ledger, is_pinned, item_body, ledger_from
+from .ledger import Ledger, is_pinned, ledger_from
 from .parts import Atom, Entry, Part, Parts
 from .pins import settle
 
@@ -35,8 +35,9 @@ class Standing:
     and for each message its first atom (``firsts``, one more than there are messages). ``raw``,
     ``said`` and ``found`` are sums of the atoms before each, ``weights`` and ``images`` of the
     messages before each. ``persons`` and ``opens`` are atoms of the person and atoms that wait for
-    results; ``loops`` are messages with signed thinking, ``tasks`` those that show the task list.
-    ``results`` are those of calls, each with its atom.
+    results, ``changing`` those that do something to lists; ``loops`` are messages with signed
+    thinking, ``tasks`` those that show the task list. ``results`` are those of calls, each with its
+    atom.
     """
 
     context: Sequence[Msg]
@@ -53,6 +54,7 @@ class Standing:
     opens: list[int] = field(default_factory=list[int])
     loops: list[int] = field(default_factory=list[int])
     tasks: list[int] = field(default_factory=list[int])
+    changing: list[int] = field(default_factory=list[int])
     results: list[tuple[int, ToolResultBlock]] = field(
         default_factory=list[tuple[int, ToolResultBlock]]
     )
@@ -91,6 +93,8 @@ class Standing:
             if atom.open:
                 self.opens.append(n)
             if part.step is not None:
+                if part.step.lists or any(c.change is not None for c in part.step.calls):
+                    self.changing.append(n)
                 self.results.extend((n, c.result) for c in part.step.calls)
 
     def cut_back(self, messages: int) -> None:
@@ -111,6 +115,7 @@ class Standing:
         for places, end in (
             (self.persons, atoms),
             (self.opens, atoms),
+            (self.changing, atoms),
             (self.loops, messages),
             (self.tasks, messages),
         ):
@@ -123,6 +128,18 @@ class Standing:
         """For somebody who goes on with it while this one grows."""
         lists = (getattr(self, name) for name in _LISTS)
         return Standing(context, *map(list, lists))
+
+    def left(self, sums: Sequence[float], gone: Iterable[int]) -> float:
+        """Of sums by message, what is left without the messages ``gone``: in runs, mostly one."""
+        places, at, left = sorted(gone), 0, 0.0
+        first = 0
+        while at < len(places):
+            start = at
+            while at < len(places) and places[at] - places[start] == at - start:
+                at += 1
+            left += sums[places[start]] - sums[first]
+            first = places[at - 1] + 1
+        return left + sums[-1] - sums[first]
 
     @property
     def opened(self) -> int:
@@ -170,7 +187,6 @@ class Running:
         self._ledger = Ledger()
         self._settled = Ledger()
         self._read: Read | None = None
-        self.bodies: Bodies = {}  # of items that were taken in, written out
         self._pinned: list[int] = []  # of what was taken in, then
 
     def standing(self, context: Sequence[Msg]) -> Standing:
@@ -251,7 +267,6 @@ class Running:
             self._part, self._ledger = part, ledger_from(part)
             self._settled = self._ledger.fork()
             settle(self._settled)
-            self.bodies = {id(i): (i, item_body(i)) for i in self._ledger.items}
             self._read = None
 
     def _take_in(self, keep: float, most: int | None = None) -> Read:
@@ -265,10 +280,8 @@ class Running:
         if most is not None:
             upto = min(upto, done + most)
         if upto > done:
-            before = len(read.intake.items)
             read.take(standing, range(done, upto))
-            for item in read.intake.items[before:]:
-                self.bodies[id(item)] = item, item_body(item)
+            read.intake.cut()
             self._pinned += self._pins(done, upto)
         return read
 

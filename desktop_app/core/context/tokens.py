@@ -9,7 +9,7 @@ import os
 import threading
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 from desktop_app.core import resources
 from desktop_app.core.models.base import ModelInfo
@@ -195,8 +195,12 @@ class CountCache:
 
     def counts(self, texts: Iterable[str]) -> list[float]:
         """Of many at once."""
-        known = self._known.get
-        return [n if (n := known(text)) is not None else self.count(text) for text in texts]
+        texts = list(texts)
+        known = list(map(self._known.get, texts))
+        if None in known:
+            pairs = zip(known, texts, strict=True)
+            return [n if n is not None else self.count(text) for n, text in pairs]
+        return cast(list[float], known)
 
     def keep(self, text: str, value: float) -> None:
         """Remember what ``text`` was counted at."""
@@ -234,7 +238,7 @@ class CountCache:
         if (known := self._long.get(text)) is None:
             lines = list(filter(None, text.split("\n")))
             runs = len(lines) - 1 + (text[0] == "\n") + (text[-1] == "\n")
-            known = sum(map(self.count, lines)) + max(1, runs) * self.counter.count("\n")
+            known = sum(self.counts(lines)) + max(1, runs) * self.counter.count("\n")
             self._long[text] = known
             while len(self._long) > LONG:
                 del self._long[next(iter(self._long))]

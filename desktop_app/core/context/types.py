@@ -6,13 +6,10 @@ window)``; ``W = window - reserve - min(4096, 0.02 x window)``. Marks apply to W
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from pydantic import Field
-
-from desktop_app.core.messages import WireModel
 from desktop_app.core.models.base import LimitSource
 
 from .figures import CallCount, Drift, Forecast
@@ -177,17 +174,30 @@ Fate = Literal["kept", "masked", "summarised", "dropped"]
 Status = Literal["committed", "undone", "failed"]
 
 
-class Evidence(WireModel):
-    """Where an item comes from: a message or block id, and the words there."""
+class Evidence(NamedTuple):
+    """Where an item comes from: a message or block id, and the words there. ``more`` are fields of
+    a newer version."""
 
     ref: str
     quote: str = ""
+    more: Mapping[str, Any] | None = None
+
+    @classmethod
+    def of(cls, value: Mapping[str, Any]) -> Evidence:
+        """From JSON."""
+        more = {k: v for k, v in value.items() if k not in ("ref", "quote")}
+        return cls(str(value["ref"]), str(value.get("quote", "")), more or None)
+
+    def body(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {"ref": self.ref, "quote": self.quote, **(self.more or {})}
 
 
-class LedgerItem(WireModel):
+class LedgerItem(NamedTuple):
     """One thing that a compaction carries on. ``id`` is stable: ``kind-source-n``; ``text`` stands
     in the prompt as it is. Items are added and closed, never rewritten, except by a person
     (``human_edit``). ``by`` is what superseded or revoked it: an item's id or the person's words.
+    ``more`` are fields of a newer version.
     """
 
     id: str
@@ -195,10 +205,30 @@ class LedgerItem(WireModel):
     text: str
     modality: Modality = "info"
     origin: Origin = "assistant"
-    evidence: list[Evidence] = Field(default_factory=list[Evidence])
+    evidence: Sequence[Evidence] = ()
     status: ItemStatus = "open"
     pinned: bool = False
     by: str = ""
+    more: Mapping[str, Any] | None = None
+
+    @classmethod
+    def of(cls, value: Mapping[str, Any]) -> LedgerItem:
+        """From JSON. KeyError, TypeError for what is none."""
+        known = {k: v for k, v in value.items() if k in cls._fields and k != "more"}
+        known["evidence"] = tuple([Evidence.of(e) for e in value.get("evidence", ())])
+        more = {k: v for k, v in value.items() if k not in known}
+        if not all(isinstance(value[name], str) for name in ("id", "kind", "text")):
+            raise TypeError("an item's name, kind and words are texts")
+        return cls(**known, more=more or None)
+
+    def body(self) -> dict[str, Any]:
+        """As JSON has it."""
+        body: dict[str, Any] = dict(zip(_ITEM, self, strict=False))
+        body["evidence"] = [e.body() for e in self.evidence]
+        return body if self.more is None else {**body, **self.more}
+
+
+_ITEM = LedgerItem._fields[:-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,5 +313,5 @@ class CompactionRecord:
     filled: list[int] = field(default_factory=list[int])  # earlier ones whose notes came with it
     code: str = ""
     params: dict[str, Any] = field(default_factory=dict[str, Any])
-    ledger: dict[str, Any] = field(default_factory=dict[str, Any], repr=False)
+    ledger: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
     undo: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)

@@ -8,12 +8,14 @@ from desktop_app.core.messages import Msg
 from desktop_app.core.state import AgentState
 
 from .accounting import Accounting
+from .applying import apply
 from .build import Envelope, compaction_part, from_iteration, head_messages, tail_messages
+from .draft import Draft
 from .iterations import iterations
 from .parts import Entry
 from .pricing import Piece
 from .running import Standing
-from .types import Breakdown
+from .types import Breakdown, CompactionRecord
 
 
 def weighed(
@@ -30,6 +32,34 @@ def weighed(
     ends = [*head_messages(state, part), *tail_messages(state, part, bool(standing.tasks))]
     raw += sum(p.raw for p in _priced(account, ends))
     return account.foresee_sum(envelope, raw, standing.images[-1])
+
+
+def remaining(
+    account: Accounting,
+    envelope: Envelope,
+    draft: Draft,
+    record: CompactionRecord,
+    standing: Standing,
+) -> tuple[int, int]:
+    """The same of the state that ``record`` leaves of ``draft``'s: without making it where sums
+    tell."""
+    gone, ledger, state = draft.gone, draft.ledger, draft.state
+    front = draft.front if draft.front not in gone else None
+    own = standing.entries[front] if front is not None else None
+    if draft.masks or (ledger.cut and standing.loops) or (own is not None and own.images > 0):
+        new = apply(record, state)
+        entries = account.parts.of(new.context, keep=False)
+        return weighed(account, envelope, new, Standing.of(new.context, entries))
+    parts = own.parts if own is not None else []
+    left = [p for p in parts if p.start < draft.front_blocks]
+    raw = standing.left(standing.weights, gone) - sum(p.raw for p in left)
+    part = {name: getattr(ledger, name) for name in ("pinned", "history", "gen", "tasks", "later")}
+    new = state.model_copy(update={"context": [], "summary": record.summary})
+    shown = any(place not in gone and place != front for place in standing.tasks)
+    shown |= any(p.tasks for p in parts[len(left) :])
+    ends = [*head_messages(new, part), *tail_messages(new, part, shown)]
+    raw += sum(p.raw for p in _priced(account, ends))
+    return account.foresee_sum(envelope, raw, standing.left(standing.images, gone))
 
 
 def foreseen(

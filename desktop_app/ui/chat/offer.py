@@ -81,8 +81,8 @@ class OfferBar(Live, QWidget):
         if self._draft == "ready" and proposal is not None:
             return tr(
                 "A proposal is ready: {before} to {after} tokens",
-                before=figures.tokens(proposal.before.total),
-                after=figures.tokens(proposal.after.total),
+                before=figures.tokens(proposal.record.before),
+                after=figures.tokens(proposal.record.after),
             )
         if self._draft == "failed":
             return tr("No proposal came about: {why}", why=describe(*self._why).title)

@@ -77,14 +77,14 @@ async def test_the_next_compaction_fills_in_and_leaves_what_stands(tmp_path: Pat
     assert lacks_notes(first)
     assert first.summariser is None
     assert still_owed(await c.compactions()) == [first.gen]
-    frozen = {i.id: i.model_dump() for i in ledger(c).items}
+    frozen = {i.id: i.body() for i in ledger(c).items}
     notes.works = True
     second = await until_compacted(c)
     assert second.filled == [first.gen]
     assert len(notes.shown) == 2, "one request for its own range, one for what was owed"
     assert "the gauge of hall 1 stood at 7919" in notes.shown[1]
     assert still_owed(await c.compactions()) == []
-    kept = {i.id: i.model_dump() for i in ledger(c).items}
+    kept = {i.id: i.body() for i in ledger(c).items}
     assert all(kept[name] == item for name, item in frozen.items() if name in kept)
     stands = (await c.compactions())[0]
     assert (stands.summary, stands.rejected) == (first.summary, first.rejected)

@@ -182,7 +182,7 @@ def test_what_stands_in_the_ledger_is_never_rewritten_by_a_later_answer() -> Non
         fact("went with onyx-3 for the queue", "went with onyx-3 for the queue", "decision")
     )
     add_notes(ledger, first)
-    before = [i.model_copy(deep=True) for i in ledger.items]
+    before = list(ledger.items)
     ledger.gen = 2
     add_notes(ledger, first)
     add_notes(ledger, notes(fact("the port of lumen-2 is 9000", None)))

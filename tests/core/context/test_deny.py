@@ -46,8 +46,7 @@ def test_rules_are_offered(text: str, rules: list[tuple[str | None, ...]]) -> No
 
 
 def test_a_rule_that_was_taken_back_offers_nothing() -> None:
-    gone = item("Never touch a/b.py.")
-    gone.status = "revoked"
+    gone = item("Never touch a/b.py.")._replace(status="revoked")
     assert deny_suggestions([gone], TOOLS) == []
 
 

@@ -23,7 +23,7 @@ LIMITS = Limits(window=16_384, max_output=2048)
 
 def item(n: int, kind: str = "fact", origin: str = "assistant", **more: object) -> LedgerItem:
     values = {"id": f"{kind}-{n}", "kind": kind, "text": f"{kind} {n:03d}", "origin": origin}
-    return LedgerItem.model_validate({**values, **more})
+    return LedgerItem.of({**values, **more})
 
 
 def count(text: str) -> float:
@@ -64,7 +64,7 @@ def test_a_model_that_says_what_the_agent_said_adds_nothing() -> None:
     assert said_already("the port of api_v2 is 8443", [own])
     assert not said_already("the port of api_v2 is 8444", [own])
     assert not said_already("api_v2 is slow", [own])  # one exact word says little
-    noted = own.model_copy(update={"origin": "summariser"})
+    noted = own._replace(origin="summariser")
     assert not said_already("the port of api_v2 is 8443", [noted])
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from typing import Any
 
 from desktop_app.core.context.accounting import Accounting
 from desktop_app.core.context.applying import record_body, undo
@@ -138,7 +137,7 @@ def test_a_ledger_is_written_out_as_its_model_is() -> None:
     limits = Limits(window=8000, max_output=1000)
     _, proposal = told(Accounting(limits), state, "danger")
     assert proposal is not None
-    part: dict[str, Any] = proposal.record.ledger
+    part = proposal.record.ledger
     ledger = ledger_from(part)
     assert json.dumps(ledger.body()) == json.dumps(ledger.model_dump())
     odd = ledger_from({**part, "said": [{"id": "u", "text": "x", "new": 1}], "newer": [2]})
