@@ -17,6 +17,7 @@ from desktop_app.core.errors import WorkspaceError
 
 ANSWER_SECONDS = 30.0
 BODY_BYTES = 64 << 20  # of one answer
+LONG = 1 << 18  # bytes of an answer that is read beside the loop
 LINES = "application/x-ndjson"
 
 
@@ -37,10 +38,11 @@ class Way(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, slots=True)
 class GatewayError(Exception):
     """An answer that says no. ``status`` is HTTP's; 404: no such server or tool, 409: the name is
-    taken, 401: not our token, 503: the server is down, 504: it took too long."""
+    taken, 401: not our token, 502: it is no answer of a gateway, 503: the server is down, 504: it
+    took too long."""
 
     status: int
     detail: str
@@ -107,18 +109,18 @@ class GatewayClient:
         """Ours alone: ``state``, ``detail``, ``version``, ``restarts``, ``stderr``."""
         return cast(dict[str, Any], await self._json("GET", f"/mcps/{quote(name, safe='')}/status"))
 
-    async def watch(self, name: str) -> AsyncGenerator[bytes]:
-        """Ours alone: lines of JSON, ``status`` with the ``listed`` tools, now and at each change;
-        in pieces as they come."""
+    async def watch(self, name: str) -> AsyncGenerator[dict[str, Any]]:
+        """Ours alone: ``status`` with the ``listed`` tools, now and at each change. GatewayError,
+        WorkspaceError."""
         path = f"/mcps/{quote(name, safe='')}/watch?{self._query}"
         parts = self._way.http("GET", path, headers=self._headers, body=b"", timeout=None)
         async with aclosing(parts) as pieces:
             status, _ = await _head(pieces)
             if status != 200:
                 _answer(status, await _body(pieces))
-            async for piece in pieces:
-                assert isinstance(piece, bytes)
-                yield piece
+            async with aclosing(_items(pieces)) as items:
+                async for item in items:
+                    yield item
 
     async def restart(self, name: str) -> None:
         await self._json("POST", f"/mcps/{quote(name, safe='')}/restart", {})
@@ -196,28 +198,61 @@ async def _body(pieces: Pieces) -> bytes:
         assert isinstance(piece, bytes)
         found += piece
         if len(found) > BODY_BYTES:
-            raise GatewayError(502, f"an answer of more than {BODY_BYTES >> 20} MB")
+            raise _too_long()
     return bytes(found)
 
 
-async def _lines(pieces: Pieces, progress: Progress | None) -> Called:
-    waiting = bytearray()
+def _too_long() -> GatewayError:
+    return GatewayError(502, f"an answer of more than {BODY_BYTES >> 20} MB")
+
+
+async def _items(pieces: Pieces) -> AsyncGenerator[dict[str, Any]]:
+    """Lines of JSON as they come. GatewayError 502 for what is none: whoever is at home in the
+    machine may have put something else in the gateway's place."""
+    waiting, seen = bytearray(), 0
     async for piece in pieces:
         assert isinstance(piece, bytes)
         waiting += piece
         if len(waiting) > BODY_BYTES:
-            raise GatewayError(502, f"an answer of more than {BODY_BYTES >> 20} MB")
-        while (end := waiting.find(b"\n")) >= 0:
-            item = json.loads(waiting[:end])
+            raise _too_long()
+        while (end := waiting.find(b"\n", seen)) >= 0:
+            line, seen = bytes(waiting[:end]), 0
             del waiting[: end + 1]
-            if "progress" in item:
+            yield _object(line) if len(line) < LONG else await asyncio.to_thread(_object, line)
+        seen = len(waiting)
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    try:
+        found: Any = json.loads(line)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise GatewayError(502, "an answer that is none of a gateway")
+    return cast(dict[str, Any], found)
+
+
+async def _lines(pieces: Pieces, progress: Progress | None) -> Called:
+    async with aclosing(_items(pieces)) as items:
+        async for item in items:
+            if isinstance(done := item.get("progress"), list):
                 if progress is not None:
-                    progress(*item["progress"])
+                    progress(*_progress(cast(list[Any], done)))
             elif "error" in item:
-                raise GatewayError(int(item["status"]), str(item["error"]))
+                raise GatewayError(int(item.get("status") or 500), str(item["error"]))
+            elif isinstance(chunk := item.get("chunk"), dict):
+                result: Any = item.get("result")
+                kept = cast(dict[str, Any], result) if isinstance(result, dict) else None
+                return Called(cast(dict[str, Any], chunk), kept)
             else:
-                return Called(item["chunk"], item.get("result"))
+                raise GatewayError(502, "an answer that is none of a gateway")
     raise WorkspaceError("http.failed", retryable=True, port=0, detail="the answer was cut")
+
+
+def _progress(told: list[Any]) -> tuple[float, float | None, str | None]:
+    done, total, message = [*told, None, None, None][:3]
+    numbers = [float(n) if isinstance(n, int | float) else None for n in (done, total)]
+    return numbers[0] or 0.0, numbers[1], message if isinstance(message, str) else None
 
 
 def _answer(status: int, raw: bytes) -> Any:

@@ -8,7 +8,6 @@ gateway whole again: it is started anew and told of the server again.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections.abc import Callable
 from contextlib import aclosing, suppress
@@ -188,13 +187,9 @@ class GatewayConnection:
 
     async def _watch(self) -> None:
         """What the gateway says of the server, until it says no more."""
-        waiting = bytearray()
-        async with aclosing(self._client().watch(self.spec.name)) as pieces:
-            async for piece in pieces:
-                waiting += piece
-                while (end := waiting.find(b"\n")) >= 0:
-                    self._heard(json.loads(waiting[:end]))
-                    del waiting[: end + 1]
+        async with aclosing(self._client().watch(self.spec.name)) as told:
+            async for said in told:
+                self._heard(said)
 
     def _heard(self, said: dict[str, Any]) -> None:
         self._heard_of = self._there = True
@@ -204,8 +199,8 @@ class GatewayConnection:
         detail = str(said.get("detail", ""))
         tools = self.status.tools if state in ("starting", "waiting") else ()
         if state == "ok":
-            tools = tuple(remote(one) for one in said["listed"])
-        bad = tuple((str(name), str(why)) for name, why in said.get("bad") or ())
+            tools = tuple(remote(one) for one in _dicts(said.get("listed")))
+        bad = tuple((str(one[0]), str(one[1])) for one in _pairs(said.get("bad")))
         code = "" if state in ("ok", "starting") else "mcp.failed"
         params = {"detail": detail} if code else {}
         if state == "ok" and not tools:
@@ -349,6 +344,17 @@ def declaration(spec: ServerSpec) -> dict[str, Any]:
             "timeout": spec.http_seconds,
         }
     return {"name": spec.name, "is_stateful": True, "mcp_config": config}
+
+
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    found = cast(list[Any], value) if isinstance(value, list) else []
+    return [cast(dict[str, Any], one) for one in found if isinstance(one, dict)]
+
+
+def _pairs(value: Any) -> list[list[Any]]:
+    found = cast(list[Any], value) if isinstance(value, list) else []
+    lists = [cast(list[Any], one) for one in found if isinstance(one, list)]
+    return [one for one in lists if len(one) == 2]
 
 
 def remote(tool: dict[str, Any]) -> RemoteTool:

@@ -314,10 +314,10 @@ async def test_gateway_server_ends_when_its_way_makes_an_error_of_the_cancellati
     """As E2B's protocol library does: it raises an error of its own in place of CancelledError."""
     watch = GatewayClient.watch
 
-    async def swallowing(client: GatewayClient, name: str) -> AsyncIterator[bytes]:
+    async def swallowing(client: GatewayClient, name: str) -> AsyncIterator[dict[str, Any]]:
         try:
-            async for piece in watch(client, name):
-                yield piece
+            async for said in watch(client, name):
+                yield said
         except asyncio.CancelledError as error:
             raise WorkspaceError("backend.unreachable", path="") from error
 
