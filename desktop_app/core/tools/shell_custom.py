@@ -134,13 +134,15 @@ def strings(args: Sequence[Word]) -> list[Word] | None:
     ``@file``, wherever that stands."""
     rest = list(args)
     while rest and rest[0].text.startswith("-"):
-        if rest[0].glob or not re.fullmatch(r"-a|-f|-w|--all|-n?[0-9]{1,6}|-n", rest[0].text):
+        given = rest[:2] if rest[0].text == "-n" else rest[:1]
+        if any(w.glob for w in given) or not _STRINGS.fullmatch(" ".join(w.text for w in given)):
             return None
-        rest = rest[2:] if rest[0].text == "-n" else rest[1:]
+        rest = rest[len(given) :]
     bad = any(w.glob.startswith(("*", "?", "[")) or w.text.startswith(("@", "-")) for w in rest)
     return None if bad or not all(w.text for w in rest) else rest
 
 
+_STRINGS = re.compile(r"-a|-f|-w|--all|-(?:n ?)?[0-9]{1,6}")
 _SETS = re.compile(r"%[^%A-Za-z]*[hlLjqtz]*n")
 _JQ = re.compile(r"[\w.\[\]|,:\"'() ?=<>!+*/-]+")
 _JQ_WORDS = re.compile(

@@ -20,6 +20,16 @@ _WRAPPERS = {
     "builtin",
     "nice",
     "xargs",
+    "timeout",
+    "setsid",
+    "stdbuf",
+    "ionice",
+    "busybox",
+    "eval",
+    "sh",
+    "bash",
+    "dash",
+    "zsh",
     "then",
     "do",
     "else",
@@ -28,6 +38,8 @@ _WRAPPERS = {
     "until",
     "!",
 }
+
+_GIVEN = re.compile(r"-|[0-9.]+[smhd]?$")  # to a wrapper: an option, a number, a time
 
 
 def commands_in(line: str) -> list[str]:
@@ -43,7 +55,7 @@ def commands_in(line: str) -> list[str]:
         while words:
             out.append(" ".join(words))
             head = words[0]
-            if ASSIGNMENT.match(head) or head in _WRAPPERS or head.startswith("-"):
+            if ASSIGNMENT.match(head) or head in _WRAPPERS or _GIVEN.match(head):
                 words = words[1:]
             elif "/" in head:
                 words = [head.rsplit("/", 1)[-1], *words[1:]]
