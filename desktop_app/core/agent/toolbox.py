@@ -76,7 +76,7 @@ def failed(message: str, code: str, **params: Any) -> ToolOutcome:
 
 
 # The way to where it ran broke while it ran: nobody knows what it had done by then.
-_BROKE = ("backend.unreachable", "mcp.died")
+_BROKE = ("backend.unreachable", "mcp.died", "mcp.taken")
 
 
 def _uncertain(outcome: ToolOutcome) -> ToolOutcome:

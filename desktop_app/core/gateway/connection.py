@@ -16,7 +16,7 @@ from typing import Any, Literal, cast
 
 from desktop_app.core.errors import ToolFailure, WorkspaceError
 from desktop_app.core.mcp.connection import Limits, RemoteTool, State, Status
-from desktop_app.core.mcp.reasons import not_running
+from desktop_app.core.mcp.reasons import died, not_running
 from desktop_app.core.mcp.ring import Ring
 from desktop_app.core.mcp.spec import ServerSpec
 from desktop_app.core.tasks import Tasks, cancelled, ending
@@ -293,13 +293,7 @@ class GatewayConnection:
         return not_running(self.spec.name, now.state, now.code, now.params)
 
     def _died(self, tool: str) -> ToolFailure:
-        return ToolFailure(
-            "mcp.died",
-            f"The MCP server {self.spec.name!r} ended while {tool!r} ran; what it had done by "
-            "then stays done. It is being started again.",
-            retryable=True,
-            name=self.spec.name,
-        )
+        return died(self.spec.name, tool, ended=self._work is None)
 
     def _failure(self, tool: str, seconds: float, error: GatewayError) -> ToolFailure:
         name, detail = self.spec.name, error.detail

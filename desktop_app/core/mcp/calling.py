@@ -12,6 +12,7 @@ from desktop_app.core.errors import ToolFailure
 from desktop_app.core.tools.base import ToolOutcome
 
 from .asking import Asking, Flight
+from .reasons import died
 from .results import outcome_of
 
 if TYPE_CHECKING:
@@ -108,13 +109,7 @@ def _failure(job: Call, error: Any, flight: Flight) -> ToolFailure:
 
     detail = str(error.message)[:1000]
     if error.code == CONNECTION_CLOSED:
-        return ToolFailure(
-            "mcp.died",
-            f"The MCP server {job.server!r} ended while {job.tool!r} ran; what it had done by "
-            "then stays done. It is being started again.",
-            retryable=True,
-            name=job.server,
-        )
+        return died(job.server, job.tool)
     if flight.refused:
         return ToolFailure(
             "mcp.declined",

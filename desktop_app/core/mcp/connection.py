@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from desktop_app.core.errors import SecretsError
+from desktop_app.core.errors import SecretsError, ToolFailure
 from desktop_app.core.models.network import Route
 from desktop_app.core.secrets import Place, Secrets
 from desktop_app.core.tools.base import ToolOutcome
@@ -26,7 +26,7 @@ from .asks import Asker
 from .calling import Call, Progress, make_call
 from .listing import RemoteTool, list_tools
 from .oauth import SECONDS, OAuth, SignIn, Storage, secret_name
-from .reasons import flood_of, not_running, reason_of
+from .reasons import died, flood_of, not_running, reason_of
 from .ring import Ring
 from .runner import Runner
 from .shell_path import login_path
@@ -176,7 +176,12 @@ class Connection:
             return await make_call(await self._ready(), job, args, self._asking, images=images)
 
         self.start()
-        return await self._runner.run(work())
+        try:
+            return await self._runner.run(work())
+        except ToolFailure as error:
+            if error.code == "mcp.died" and self._work is None:
+                raise died(self.spec.name, tool, ended=True) from error
+            raise
 
     async def ready(self) -> None:
         """Wait a bounded time until it runs; a server that is down is tried again for it.

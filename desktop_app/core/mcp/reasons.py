@@ -103,6 +103,17 @@ _WORDS = {
 }
 
 
+def died(name: str, tool: str, *, ended: bool = False) -> ToolFailure:
+    """A server that went while a call ran: by itself, or because we ``ended`` it (the person
+    switched it off or took it away)."""
+    stays = "what it had done by then stays done."
+    if ended:
+        text = f"The MCP server {name!r} was switched off while {tool!r} ran; {stays}"
+        return ToolFailure("mcp.taken", text, name=name)
+    text = f"The MCP server {name!r} ended while {tool!r} ran; {stays} It is being started again."
+    return ToolFailure("mcp.died", text, retryable=True, name=name)
+
+
 def not_running(name: str, state: str, code: str, params: dict[str, Any]) -> ToolFailure:
     """``mcp.not_running``: what a model is told of a server that it waited for in vain."""
     why = str(params.get("detail") or "")

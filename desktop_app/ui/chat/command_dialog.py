@@ -68,5 +68,5 @@ class CommandDialog(Dialog):
         self.command = command
         running = command.ended is None
         words = state_words(command)
-        self.state.set_source(tr("Runs for {time}", time=words) if running else words)
+        self.state.set_source(tr("Running for {time}", time=words) if running else words)
         self.stop.setVisible(live and running)

@@ -130,6 +130,9 @@ class CommandsBar(Card):
         self.words = ElidedLabel("", role="small", tone="muted")
         self.dismiss = IconButton("x", lambda: tr("Put aside what has ended"), small=True)
         self.dismiss.clicked.connect(self.dismissed)
+        room = self.dismiss.sizePolicy()
+        room.setRetainSizeWhenHidden(True)  # the line is as high without it
+        self.dismiss.setSizePolicy(room)
         head = QHBoxLayout()
         head.setContentsMargins(px(12), 0, px(6), 0)
         head.setSpacing(px(8))

@@ -126,6 +126,12 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         "",
         "",
     ),
+    "mcp.taken": (
+        mark("The server was switched off"),
+        mark("“{name}” was switched off during the call; what it had done by then stays done."),
+        "",
+        "",
+    ),
     "mcp.refused": (
         mark("The server refused"),
         mark("“{name}”: {detail}"),

@@ -84,6 +84,21 @@ async def test_a_server_that_dies_is_started_again(mcp: Bench, tmp_path: Path) -
     assert notes.read_text().count("call die") == 1  # never repeated by itself
 
 
+async def test_a_server_that_is_switched_off_in_a_call_is_told_so(
+    mcp: Bench, tmp_path: Path
+) -> None:
+    notes = tmp_path / "notes"
+    c = await mcp.ok("raw.py", "plain", str(notes))
+    calling = asyncio.ensure_future(call(c, "hang"))
+    await until(lambda: "call hang" in notes.read_text())
+    await c.stop()
+    with pytest.raises(ToolFailure) as failure:
+        await calling
+    assert failure.value.code == "mcp.taken"
+    assert "switched off" in failure.value.message
+    assert "again" not in failure.value.message
+
+
 async def test_a_killed_idle_server_is_noticed(mcp: Bench) -> None:
     c = await mcp.ok("raw.py", "plain")
     pid = int((await call(c, "echo")).text.split()[1])

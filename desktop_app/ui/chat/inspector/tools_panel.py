@@ -123,6 +123,7 @@ class ToolsPanel(Live, QWidget):
         self._tools = [replace(t, enabled=t.name not in off) for t in tools]
         self._skills, self._error = skills, None
         self.retranslate()
+        self.servers.refresh()  # what they printed since
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
