@@ -30,7 +30,7 @@ from .source import ServerSource
 
 log = logging.getLogger(__name__)
 QUIET_MS = 60  # changes that come together are shown together
-AT_ONCE = 4  # cards made before the loop gets its turn
+MADE, DRAWN = 2, 8  # cards made and drawn anew (2.4 and 0.4 ms) before the loop gets its turn
 
 
 class McpPanel(Live, QWidget):
@@ -149,7 +149,7 @@ class McpPanel(Live, QWidget):
         self.note.setVisible(bool(off))
         while len(self.cards) > len(self.servers):
             self.cards.pop().deleteLater()
-        for _ in self.servers[len(self.cards) :][:AT_ONCE]:
+        for _ in self.servers[len(self.cards) :][:MADE]:
             card = ServerCard(self.tokens)
             card.enabled.connect(lambda name, on: self._do(lambda m: m.set_enabled(name, on)))
             card.toolEnabled.connect(
@@ -166,9 +166,13 @@ class McpPanel(Live, QWidget):
             self._column.insertWidget(len(self.cards) + 1, card)
         live, trusted = self._sources.writable, self._sources.trusted
         self.add_button.setEnabled(live)
+        more, drawn = len(self.cards) < len(self.servers), 0
         for card, view in zip(self.cards, self.servers, strict=False):
-            card.show_view(view, trusted=trusted, live=live)
-        if len(self.cards) < len(self.servers):
+            if drawn == DRAWN:
+                more = True
+                break
+            drawn += card.show_view(view, trusted=trusted, live=live)
+        if more:
             self._more.start()
         if self._added:
             QTimer.singleShot(0, self, self._reveal)

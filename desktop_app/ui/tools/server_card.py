@@ -160,16 +160,18 @@ class ServerCard(Card):
         part.setVisible(part.isHidden())
         self._render()
 
-    def show_view(self, view: ServerView, *, trusted: bool, live: bool) -> None:
-        """``live``: the session may change things; else it is only shown."""
+    def show_view(self, view: ServerView, *, trusted: bool, live: bool) -> bool:
+        """``live``: the session may change things; else it is only shown. Whether it had to be
+        drawn anew."""
         if (view, trusted, live) == (self.view, self._trusted, self._live):
             # As a person left it: a switch that was moved and changed nothing goes back.
             self.switch.setChecked(view.enabled)
             if not self._tools.isHidden():
                 self._fill_tools(view)
-            return
+            return False
         self.view, self._trusted, self._live = view, trusted, live
         self._render()
+        return True
 
     def retranslate(self) -> None:
         super().retranslate()

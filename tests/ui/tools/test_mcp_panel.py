@@ -292,7 +292,7 @@ def test_signing_in_and_out(stage: Stage, tmp_path: Path, monkeypatch: pytest.Mo
         card.sign_in_button.click()
         stage.until(lambda: stage.states() == {"guarded": "ok"})
         assert len(opened) == 1
-        assert "no keyring" in card.signed.text()
+        assert "until the program ends" in card.signed.text()
         assert card.sign_in_button.isHidden()
         card.sign_out_button.click()
         stage.until(lambda: not card.sign_in_button.isHidden())
