@@ -200,7 +200,7 @@ def test_an_e2b_key_is_kept_for_this_session_where_there_is_no_keyring(
         _use(service, cloud)
         dialog.kinds["e2b"].click()
         qtbot.waitUntil(lambda: any("No E2B key" in t for t in titles(dialog)))
-        assert "this session only" in dialog.e2b.kept.text()
+        assert "you choose where it is kept" in dialog.e2b.kept.text()
         dialog.e2b._key.edit.setText(run(cloud.key()))
         qtbot.waitUntil(lambda: any("accepts the key" in t for t in titles(dialog)))
         dialog.name.edit.setText("in the cloud")
