@@ -19,10 +19,13 @@ from typing import TYPE_CHECKING, Any, TextIO
 from desktop_app.core import memory
 
 if TYPE_CHECKING:
-    from PySide6.QtWidgets import QApplication
+    from collections.abc import Callable
+
+    from PySide6.QtWidgets import QApplication, QWidget
 
     from desktop_app.core.service import Slipway
     from desktop_app.core.settings.settings import Settings
+    from desktop_app.ui.settings.key_questions import KeyQuestions
     from desktop_app.ui.settings.models_dialog import ModelsDialog
     from desktop_app.ui.widgets.toast import Toast
     from desktop_app.ui.window import MainWindow
@@ -87,6 +90,7 @@ class Program:
         self.closing = asyncio.Event()
         self._reported: set[str] = set()
         self._waiting: Toast | None = None  # for the keyring
+        self.keys: KeyQuestions
         self._fault: TextIO | None = None
 
     async def open(self) -> None:
@@ -124,6 +128,7 @@ class Program:
         self.service.library.secrets.keyring.on_wait = lambda waits: loop.call_soon_threadsafe(
             self._keyring_waits, waits
         )
+        self._ask_about_keys()
         self.window.closing.connect(self.closing.set)
         self.window.settingsWanted.connect(self._open_settings)
         self.window.modelsWanted.connect(self._open_models)
@@ -148,6 +153,14 @@ class Program:
         self._idle.timeout.connect(collector.idle)
         self._idle.start()
         self._say_problems()
+
+    def _ask_about_keys(self) -> None:
+        """Where keys go and how they are had is asked in the window."""
+        from desktop_app.ui.settings.key_questions import KeyQuestions
+
+        secrets = self.service.library.secrets
+        self.keys = secrets.asks = KeyQuestions(secrets, self.window, self.window.show_error)
+        self.keys.start()
 
     def _keyring_waits(self, waits: bool) -> None:
         """Say that a key is waited for: the keyring may have a window of its own, unseen."""
@@ -182,6 +195,8 @@ class Program:
     async def close(self) -> None:
         """Stop turns, close journals, then the window."""
         self.window.save_shape()
+        self.service.library.secrets.asks = None
+        await self.keys.close()
         await self.window.close_parts()
         left = await self.service.close()
         if left:
@@ -216,6 +231,7 @@ class Program:
             place=str(self.settings.path),
         )
         dialog.changed.connect(self.change_setting)
+        dialog.keysWanted.connect(lambda: self._open_keys(dialog))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
@@ -231,9 +247,19 @@ class Program:
             lambda code, params: self.window.dialogs.trust(code, params, dialog, dialog.again)
         )
         dialog.networkWanted.connect(lambda: self._open_network(dialog))
+        dialog.keysWanted.connect(lambda: self._open_keys(dialog, dialog.keys_changed))
         dialog.agentsWanted.connect(
             lambda: self.window.dialogs.open_agents(dialog, dialog.agents_changed)
         )
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def _open_keys(self, over: QWidget, then: Callable[[], object] | None = None) -> None:
+        from desktop_app.ui.settings.keys_dialog import KeysDialog
+
+        dialog = KeysDialog(over, self.service.library.secrets, self.keys)
+        if then is not None:
+            dialog.finished.connect(lambda _code: then())
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 

@@ -396,6 +396,15 @@ class WindowDialogs(QObject):
             then()
         dialog.deleteLater()
 
+    def unlock_keys(self) -> None:
+        """Ask for the passphrase of the key file, and go on with the turn that wanted a key."""
+        self._tasks.replace(self._unlock_keys(), name="unlock keys")
+
+    async def _unlock_keys(self) -> None:
+        asks, vm = self._window.service.library.secrets.asks, self._window.chat.vm
+        if asks is not None and await asks.unlock() and vm is not None:
+            vm.retry()
+
     def show_logs(self) -> None:
         folder = self._window.service.paths.log.parent
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))

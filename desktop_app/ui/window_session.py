@@ -98,6 +98,8 @@ class ShownSession:
             self._w.chat.composer.model.open()
         elif action == "manage_models":
             self._w.modelsWanted.emit()
+        elif action == "unlock_keys":
+            self._w.dialogs.unlock_keys()
         elif (key := self._w.desk.current) is not None:
             if action == "continue_here":
                 self._w.workspaces.continue_session(key)

@@ -13,8 +13,10 @@ from PySide6.QtTest import QTest
 from desktop_app.core.models.definitions import ModelDefinition
 from desktop_app.ui.chat.items import NoticeItem
 from desktop_app.ui.settings.certificate_dialog import CertificateDialog
+from desktop_app.ui.settings.key_choice import KeyChoiceDialog
 from desktop_app.ui.settings.models_dialog import ModelsDialog
 from desktop_app.ui.settings.network_dialog import OWN, NetworkDialog
+from desktop_app.ui.settings.passphrase import PassphraseDialog
 from desktop_app.ui.transcript.rows import NoticeRow
 from tests.helpers import providers as wire
 from tests.helpers.program import Driver
@@ -22,6 +24,13 @@ from tests.helpers.providers import Server
 from tests.helpers.proxies import certificate
 
 KEY = "sk-test-0123456789abcdef"
+
+
+def until_the_program_ends(driver: Driver) -> None:
+    """Without a keyring a person chooses: here that nothing is kept."""
+    choice = driver.dialog(KeyChoiceDialog)
+    choice.session.setChecked(True)
+    QTest.mouseClick(choice.go, Qt.MouseButton.LeftButton)
 
 
 def test_a_model_is_added_and_answers_in_the_chat(
@@ -48,6 +57,7 @@ def test_a_model_is_added_and_answers_in_the_chat(
         for field, text in fields.items():
             field.edit.setText(text)
         QTest.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
+        until_the_program_ends(driver)
         driver.until(lambda: driver.service.library.models)
         driver.until(lambda: dialog.first.isVisible())
         QTest.mouseClick(dialog.first, Qt.MouseButton.LeftButton)
@@ -100,8 +110,9 @@ def test_a_proxy_that_was_chosen_is_in_force_and_kept(
     dialog.password.edit.setText("a word")
     dialog.without.edit.setText("intranet.example")
     QTest.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
+    until_the_program_ends(driver)
     library = driver.service.library
-    driver.until(lambda: "no keyring" in models.told.text())
+    driver.until(lambda: "lasts until the program ends" in models.told.text())
     assert driver.run(library.secrets.get("proxy me@p.example:1080")) == "a word"
     assert library.connections.network.proxy == "socks5h://me@p.example:1080"
     models.reject()
@@ -206,3 +217,52 @@ def test_a_card_leads_to_what_would_help(
         driver.window.chat.row_action(card().id, "retry")
         driver.until(lambda: "In May." in driver.said(), 60_000)
         driver.until_idle()
+
+
+def test_a_key_in_the_persons_own_file_opens_once_and_the_turn_goes_on(
+    driver: Driver, folder: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a keyring: the key goes into a file, the next run asks for its passphrase when a
+    message is sent, "not now" leaves a card with the way on, and the disk has nothing in clear."""
+    monkeypatch.setenv("SLIPWAY_KEYRING", "none")
+    words = "heron in the reeds"
+    with Server(wire.chat("The harbour opens in May."), wire.chat("Harbour")) as server:
+        driver.start()
+        driver.service.library._find = list
+        one = ModelDefinition("", "compatible", "m1", "Mine", address=f"{server.url}/v1")
+        saving = driver.service._tasks.start(driver.service.library.put(one, KEY), name="save")
+        choice = driver.dialog(KeyChoiceDialog)
+        choice.fields.first.edit.setText(words)
+        choice.fields.again.edit.setText(words)
+        QTest.mouseClick(choice.go, Qt.MouseButton.LeftButton)
+        driver.until(saving.done)
+        kept, place = saving.result()
+        assert place == "file"
+        driver.window.settingChosen.emit("model", kept.id)
+        driver.stop()
+
+        driver.start()
+        driver.open_folder(folder)
+        assert not [w for w in driver.app.topLevelWidgets() if isinstance(w, PassphraseDialog)]
+        driver.type("When does the harbour open?")
+        driver.dialog(PassphraseDialog).reject()
+        driver.until(lambda: driver.cards() == ["model.keys_locked"])
+        driver.until_idle()
+        assert not server.asked
+        rows = driver.window.chat.vm.rows
+        card = rows.row(rows.rowCount() - 1)
+        assert [a.id for a in card.actions] == ["unlock_keys", "retry"]
+        driver.window.chat.row_action(card.id, "unlock_keys")
+        question = driver.dialog(PassphraseDialog)
+        question.fields.first.edit.setText(words)
+        QTest.mouseClick(question.go, Qt.MouseButton.LeftButton)
+        driver.until(lambda: "The harbour opens in May." in driver.said())
+        driver.until_idle()
+        assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"
+        assert driver.cards() == []
+        driver.stop()
+    for path in home.rglob("*"):
+        if path.is_file():
+            data = path.read_bytes()
+            assert KEY.encode() not in data, path
+            assert words.encode() not in data, path

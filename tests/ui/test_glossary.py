@@ -43,9 +43,13 @@ TERMS: dict[str, tuple[str, str, str]] = {
     "container": (r"\bcontainers?\b", "容器", ""),
     "rescue copy": (r"\brescue cop(?:y|ies)\b", "救援副本", ""),
     "trash": (r"\btrash\b", "回收站", ""),
+    "keyring": (r"\bkeyrings?\b", "密钥环", ""),
+    "key file": (r"\bkey file\b", "密钥文件", ""),
+    "passphrase": (r"\bpassphrase\b", "口令", ""),
     "branch": (r"\bbranch\b", "分支", ""),
 }
 OTHERS = {
+    "钥匙串": "密钥环",
     "转存": "卸载",
     "外置": "卸载",
     "移出内容": "卸载",

@@ -59,6 +59,15 @@ class KeyFile:
                 return "none"
             return "open" if self._opens(sealed) else "locked"
 
+    def problem(self) -> SecretsError | None:
+        """Why it cannot be used, where it cannot."""
+        with self._turn:
+            try:
+                self._read()
+            except SecretsError as error:
+                return error
+            return None
+
     def has(self, name: str) -> bool:
         """Whether a key is kept for ``name``; no passphrase is needed to tell."""
         with self._turn:

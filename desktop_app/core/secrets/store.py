@@ -206,6 +206,10 @@ class Secrets:
     async def file_state(self) -> State:
         return await self._crew.call(self._keys.state) if self._keys is not None else "none"
 
+    async def file_problem(self) -> SecretsError | None:
+        """Why the file cannot be used, where it cannot."""
+        return await self._crew.call(self._keys.problem) if self._keys is not None else None
+
     async def file_count(self) -> int:
         """How many keys are in the file."""
         return await self._crew.call(self._keys.count) if self._keys is not None else 0

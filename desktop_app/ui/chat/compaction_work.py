@@ -266,7 +266,7 @@ class CompactionWork:
                 vm.compact()
             case "compact_plain":
                 vm.compact(notes=False)
-            case "choose_model" | "manage_models":
+            case "choose_model" | "manage_models" | "unlock_keys":
                 vm.wayWanted.emit(action)
             case "undo_compaction":
                 vm.undo_compaction()

@@ -265,7 +265,11 @@ def and_list(things: list[str]) -> str:
     return tr("{list} and {last}", list=tr(", ").join(things[:-1]), last=things[-1])
 
 
-_WAYS = ("choose_model", "manage_models")  # of an error's words, that a card offers too
+_WAYS = (
+    "choose_model",
+    "manage_models",
+    "unlock_keys",
+)  # of an error's words, that a card offers too
 
 
 def notice_actions(item: NoticeItem, voice: Voice) -> tuple[Action, ...]:

@@ -22,9 +22,10 @@ _SIZES = (80, 90, 100, 110, 125, 150, 175, 200)
 class SettingsDialog(Dialog):
     """Language, look, size, density, motion, default model. ``get`` gives a setting's value by
     name; ``models`` are (id, name) of those that can be chosen; ``place`` is the file, shown so
-    that it can be found."""
+    that it can be found. ``keysWanted``: to see where keys are kept."""
 
     changed = Signal(str, object)
+    keysWanted = Signal()
 
     def __init__(
         self,
@@ -41,6 +42,10 @@ class SettingsDialog(Dialog):
             self._group(lambda: tr("New sessions"))
             names: list[tuple[str, Text]] = list(models)
             self._choice("model", lambda: tr("Model"), names, get)
+        self._group(lambda: tr("Keys"))
+        self.keys = Button(lambda: tr("Where keys are kept…"), glyph="key-round")
+        self.keys.clicked.connect(self.keysWanted.emit)
+        self.body.addWidget(FactRow(lambda: tr("Kept in"), self.keys))
         if place:
             self.aside(Label(place, role="caption", tone="faint", select=True))
         close = Button(lambda: tr("Close"), variant="primary")

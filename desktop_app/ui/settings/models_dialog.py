@@ -41,6 +41,7 @@ class ModelsDialog(Dialog):
     trustWanted = Signal(str, dict)  # of a certificate: the error's code and parameters
     modelsChanged = Signal()
     agentsWanted = Signal()
+    keysWanted = Signal()
 
     def __init__(
         self,
@@ -64,6 +65,7 @@ class ModelsDialog(Dialog):
         self.form.modelChosen.connect(
             lambda p, m: self._ask("look up", lambda: self._look_up(p, m))
         )
+        self.form.keysWanted.connect(self.keysWanted.emit)
         self.finished.connect(self._end)
         self._fill()
         self._select(self.library.models[0].id if self.library.models else "")
@@ -258,6 +260,11 @@ class ModelsDialog(Dialog):
 
         self._say(words, "danger")
         self.trust.setVisible(self._doubt is not None)
+
+    def keys_changed(self) -> None:
+        """Keys may lie elsewhere now."""
+        one = self.chosen() or ModelDefinition("", "openai", "", "", images=True)
+        self._ask("key", lambda: self._note_key(one))
 
     def again(self) -> None:
         """Try the model once more."""

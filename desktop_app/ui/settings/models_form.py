@@ -43,10 +43,12 @@ _EFFORT_WORDS = {"low": mark("Low"), "medium": mark("Medium"), "high": mark("Hig
 
 class ModelForm(QWidget):
     """Shows a definition and gives the one that its fields describe. ``listWanted`` asks for the
-    provider's models, ``modelChosen(provider, model)`` for what is known of one."""
+    provider's models, ``modelChosen(provider, model)`` for what is known of one,
+    ``keysWanted`` for where keys are kept."""
 
     listWanted = Signal()
     modelChosen = Signal(str, str)
+    keysWanted = Signal()
     changed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -79,7 +81,9 @@ class ModelForm(QWidget):
         self.key.edit.setEchoMode(QLineEdit.EchoMode.Password)
         self.key_note = Label("", role="caption", tone="faint", wrap=True)
         self.key_note.setMinimumHeight(theme().px(30))  # two lines: it comes after the dialog
-        self._row(lambda: tr("Key"), self.key, self.key_note)
+        self.keys = Button(lambda: tr("Keys…"), glyph="key-round")
+        self.keys.clicked.connect(self.keysWanted.emit)
+        self._row(lambda: tr("Key"), _line(self.key, self.keys), self.key_note)
 
     def _build_model(self) -> None:
         self._build_name()
