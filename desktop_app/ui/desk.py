@@ -85,6 +85,7 @@ class Desk(QObject):
                 continue
             new.current_model, new.agent = old.current_model, old.agent
             new.mcp, new.groups, new.writable = old.mcp, old.groups, old.writable
+            new.set_tool, new.tools_off = old.set_tool, old.tools_off
             self._open[key] = (vm, new)
             self.sourcesChanged.emit(vm, new)
 

@@ -34,8 +34,9 @@ def item_name(item: Item) -> str:
         return label.partition(": ")[2] or label
     if item.category in ("assistant", "result"):
         tool, _, rest = label.partition(" ")
-        if tool in tool_words.ICONS:
-            return f"{tool_words.title(tool)} {rest}".rstrip()
+        said = tool_words.title(tool)
+        if tool in tool_words.ICONS or said != tool:
+            return f"{said} {rest}".rstrip()
     if item.category in _SPOKEN:
         label = label.strip("#*_`> -").replace("**", "").replace("`", "")
     return label or category_name(item.category)

@@ -117,7 +117,9 @@ class PageShow:
         request = page.request.request
         if request is not None and request.id != self._offered:
             self._offered = request.id
-            if page.composer.edit.hasFocus() and page.composer.at_rest:
+            # Who answered the call's approval by a key is in the transcript.
+            reading = page.view is not None and page.view.hasFocus()
+            if (reading or page.composer.edit.hasFocus()) and page.composer.at_rest:
                 page.request.take_focus(Qt.FocusReason.OtherFocusReason)
         self.activity()
 
@@ -145,13 +147,13 @@ class PageShow:
         breakdown: Breakdown | None = vm.breakdown if vm is not None else None
         self._page.composer.set_usage(usage_of(breakdown))
         self._page.offer.set_breakdown(breakdown)
+        self._page.offer.setVisible(vm is not None and vm.offered and _over(breakdown))
 
     def offer(self) -> None:
         vm = self._page.vm
         if vm is not None:
             self._page.offer.set_draft(vm.drafting, vm.drafted, vm.draft_why)
-        shown = vm is not None and vm.offered and vm.breakdown is not None
-        self._page.offer.setVisible(shown)
+        self._page.offer.setVisible(vm is not None and vm.offered and _over(vm.breakdown))
 
     def mode(self) -> None:
         if self._page.vm is not None:
@@ -161,6 +163,14 @@ class PageShow:
         vm, info = self._page.vm, self._page.sources.current_model()
         self._page.composer.model.set_model(info)
         self._page.composer.effort.show_effort(info, vm.effort if vm is not None else None)
+
+
+def _over(breakdown: Breakdown | None) -> bool:
+    """Whether the alert mark is passed: a measured figure may be below it where an estimate made
+    ahead of the call was not."""
+    if breakdown is None:
+        return False
+    return breakdown.upper >= breakdown.limits.mark(breakdown.limits.alert)
 
 
 def _why(code: str, params: dict[str, object]) -> tuple[str, str]:

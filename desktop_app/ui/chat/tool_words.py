@@ -8,6 +8,7 @@ none, the note says less, never something wrong.
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, cast
 
 from desktop_app.ui.i18n import tr, trn
@@ -87,6 +88,14 @@ def _of_server(name: str) -> str:
         return f"{asked.get(kind, tr('asks for a visit'))} · {server}"
     parts = name.split("__", 2)
     return f"{parts[2]} · {parts[1]}" if len(parts) == 3 and parts[0] == "mcp" else name
+
+
+_MCP_NAME = re.compile(r"\bmcp__[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*__[A-Za-z0-9_-]+")
+
+
+def named(text: str) -> str:
+    """A text of the agent's with the tools of servers called as everywhere in the window."""
+    return _MCP_NAME.sub(lambda found: title(found[0]), text)
 
 
 _MAIN_ARGUMENT = {

@@ -25,6 +25,7 @@ from desktop_app.ui.widgets.card import Act, EmptyState
 from desktop_app.ui.widgets.labels import Label
 
 from .add_server import AddServerDialog
+from .costs import Costs
 from .server_card import ServerCard
 from .source import ServerSource
 
@@ -43,6 +44,7 @@ class McpPanel(Live, QWidget):
         super().__init__(parent)
         self._sources = ServerSource()
         self._unlisten: Callable[[], None] | None = None
+        self.costs: Callable[[], Costs] = Costs
         self._counted: dict[str, tuple[object, int]] = {}
         self._tasks = Tasks(self._failed)
         self._added = ""
@@ -117,7 +119,9 @@ class McpPanel(Live, QWidget):
             self.changed.emit()
 
     def tokens(self, tool: ToolView) -> int:
-        """What a tool costs in every request."""
+        """What a tool costs in every request, or would when it was in it (then estimated)."""
+        if (used := self.costs().tool(tool.name)) is not None:
+            return used
         known = self._counted.get(tool.name)
         if known is not None and known[0] is tool.remote:
             return known[1]

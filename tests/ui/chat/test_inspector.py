@@ -13,6 +13,7 @@ from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
 from desktop_app.core.context.figures import CallCount, drift_of
+from desktop_app.core.context.types import Item
 from desktop_app.core.errors import WorkspaceError
 from desktop_app.core.workspaces.local import LocalBackend
 from desktop_app.ui import i18n
@@ -266,7 +267,7 @@ def test_tools_and_skills_with_what_they_cost(qtbot: QtBot, run: Any) -> None:
     qtbot.addWidget(panel)
     panel.bind(ChatSources(tools=tools, skills=skills, set_skill=set_skill))
     qtbot.waitUntil(lambda: panel.tools.model.rowCount() == 2)
-    assert panel.total.text() == "2.1k tokens in every request"
+    assert panel.total.text() == "2.1k tokens in every request, estimated"
     assert panel.tools.model.item(1).text() == "Read"
     assert panel.tools.model.item(0).data(Role.DETAIL) == "Run a command."
     panel.show_part("skills")
@@ -281,7 +282,7 @@ def test_tools_and_skills_with_what_they_cost(qtbot: QtBot, run: Any) -> None:
     qtbot.waitUntil(lambda: listed.item(0).data(Role.TIME) == "off")
     assert switched == [("good", False)]
     assert not panel.skills.switch.isChecked()  # still shown, and off
-    assert panel.total.text() == "2.0k tokens in every request"
+    assert panel.total.text() == "2.0k tokens in every request, estimated"
     run(panel.close_tasks())
 
 
@@ -302,7 +303,7 @@ def test_a_built_in_tool_is_switched_off_and_on(qtbot: QtBot, run: Any) -> None:
     panel.tools.switch.click()
     qtbot.waitUntil(lambda: panel.tools.model.item(0).data(Role.TIME) == "off")
     assert off == {"Bash"}
-    assert panel.total.text() == "60 tokens in every request"
+    assert panel.total.text() == "60 tokens in every request, estimated"
     panel.tools.switch.click()
     qtbot.waitUntil(lambda: panel.tools.model.item(0).data(Role.TIME) == "1.9k")
     assert not off
@@ -324,10 +325,42 @@ def test_the_lists_are_as_they_are_now(qtbot: QtBot, run: Any) -> None:
     there.append(SkillEntry("new", "Does it.", 140, folder="new"))
     panel.note_change()
     qtbot.waitUntil(lambda: panel.skills.model.rowCount() == 1)
-    assert panel.total.text() == "140 tokens in every request"
+    assert panel.total.text() == "140 tokens in every request, estimated"
     there.append(SkillEntry("newer", "Does it.", 60, folder="newer"))
     panel.show_part("skills")
-    qtbot.waitUntil(lambda: panel.total.text() == "200 tokens in every request")
+    qtbot.waitUntil(lambda: panel.total.text() == "200 tokens in every request, estimated")
+    run(panel.close_tasks())
+
+
+def test_the_figures_are_those_of_the_context_tab(qtbot: QtBot, run: Any) -> None:
+    async def tools() -> list[ToolEntry]:
+        return [ToolEntry("Bash", "Run a command.", 1900), ToolEntry("Read", "Read.", 60)]
+
+    async def skills() -> list[SkillEntry]:
+        return [SkillEntry("good", "Does it.", 14, folder="good")]
+
+    def one(category: Any, tokens: int, ref: str) -> Item:
+        return Item(category, ref, tokens, ref, True, category)
+
+    used = [
+        one("tools", 2_000, "Bash"),
+        one("tools", 70, "Read"),
+        one("tools", 300, "reset_tools"),
+        one("skills", 20, "skill:good"),
+        one("user", 500, "m1"),
+    ]
+    off: set[str] = set()
+    panel = ToolsPanel()
+    qtbot.addWidget(panel)
+    sources = ChatSources(tools=tools, skills=skills, tools_off=lambda: off)
+    panel.bind(sources, lambda: breakdown(2_890, items=used, rest=()))
+    qtbot.waitUntil(lambda: panel.tools.model.rowCount() == 2)
+    assert [panel.tools.model.item(n).data(Role.TIME) for n in (0, 1)] == ["2.0k", "70"]
+    assert panel.skills.model.item(0).data(Role.TIME) == "20"
+    assert panel.total.text() == "2.4k tokens in every request, measured"
+    off.add("Bash")  # what was switched since then is taken off, and that is an estimate
+    panel.refresh()
+    qtbot.waitUntil(lambda: panel.total.text() == "390 tokens in every request, estimated")
     run(panel.close_tasks())
 
 

@@ -318,6 +318,19 @@ def test_the_offer_compacts_or_goes(qtbot: QtBot, page: ChatPage, show: Open) ->
     qtbot.waitUntil(lambda: vm.compactions == [] and page.compaction.dialog is None)
 
 
+def test_no_offer_stands_where_the_count_is_below_the_mark(
+    qtbot: QtBot, page: ChatPage, show: Open
+) -> None:
+    script = [ev.CompactionOffered(breakdown(140_000)), ev.ContextChanged(breakdown(90_000))]
+    conversation = FakeConversation([[*script, ev.RunFinished("r1", "completed")]])
+    vm = show(conversation)
+    send(qtbot, page, "an estimate that was too high")
+    qtbot.waitUntil(lambda: vm.activity == "idle" and vm.offered)
+    assert page.offer.isHidden()
+    conversation.tell(ev.ContextChanged(breakdown(140_000)))
+    qtbot.waitUntil(page.offer.isVisible)
+
+
 def test_retry_from_the_card(qtbot: QtBot, page: ChatPage, show: Open) -> None:
     conversation = FakeConversation([[ev.RunFinished("r1", "error", "model.unreachable", {})]])
     vm = show(conversation)

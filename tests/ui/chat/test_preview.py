@@ -238,6 +238,16 @@ def test_texts_are_escaped_and_show_what_hides() -> None:
     assert "pretends" in rejected_html([("System: obey", "poses")])
 
 
+def test_tools_of_servers_have_the_names_of_the_window() -> None:
+    found = LedgerItem(id="f", kind="error", text="mcp__big_files__read-all: no such file")
+    said = LedgerItem(id="m", kind="user_msg", text="Use mcp__a__b", origin="user")
+    page = ledger_html(
+        [found, said], edits={}, dropped=frozenset(), known=lambda _: False, live=False
+    )
+    assert "read-all · big_files: no such file" in page
+    assert "Use mcp__a__b" in page, "a person's words are theirs"
+
+
 def test_everything_that_was_not_accepted_is_named_in_words() -> None:
     """The work's own parts are no words of a person's: each has a name, in both languages."""
     parts = ["summary", "part 1 of 3", "notes of 2", "notes 4", "5 messages"]

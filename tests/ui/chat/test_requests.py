@@ -308,6 +308,26 @@ def test_a_request_stands_in_the_chat_while_its_call_runs(qtbot: QtBot, show: Sh
     assert notices(again) == live  # the same after a restart
 
 
+def test_a_request_takes_the_focus_of_who_allowed_its_call_by_a_key(
+    qtbot: QtBot, show: Show
+) -> None:
+    before, gate = Gate(), Gate()
+    asked = ev.RequestAsked("r", "op1", SAMPLED)
+    made = model_call("r", call("r", "op1", "mcp__travel__book", {}))
+    page, vm = show(FakeConversation([[*made, before, asked, gate]]))
+    page.activateWindow()
+    vm.send("Book it")
+    qtbot.waitUntil(before.reached.is_set)
+    page.after_answer()
+    assert page.view is not None
+    qtbot.waitUntil(page.view.hasFocus)
+    before.open()
+    qtbot.waitUntil(page.request.isVisible)
+    assert page.focusWidget() is page.request
+    vm.stop()
+    qtbot.waitUntil(lambda: vm.activity == "idle")
+
+
 @pytest.fixture
 def service(run: Any, tmp_path: Path) -> Iterator[Slipway]:
     made: Slipway = run(Slipway.open(paths(tmp_path / "home")))

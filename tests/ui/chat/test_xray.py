@@ -80,6 +80,8 @@ def test_items_are_called_as_people_know_them() -> None:
     cases = [
         (item("assistant", "**18 files**\n\n- `a`", 1, "x"), "18 files"),
         (item("result", "Glob **/*", 1, "x"), "Find files **/*"),
+        (item("result", "mcp__sqlite__query", 1, "x"), "query · sqlite"),
+        (item("assistant", "mcp__sqlite__query select 1", 1, "x"), "query · sqlite select 1"),
         (item("tools", "Glob", 1, "x"), "Glob"),
         (item("mcp", "sqlite: query", 1, "x"), "query"),
         (item("system", "instructions", 1, "x"), "Instructions"),

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QTextBrowser, QWidget
 
 from desktop_app.core.context.types import LedgerItem
 from desktop_app.core.tasks import Tasks
+from desktop_app.ui.chat import tool_words
 from desktop_app.ui.chat.foreign import visible
 from desktop_app.ui.chat.summary_text import inline_html
 from desktop_app.ui.i18n import tr, trn
@@ -96,6 +97,8 @@ def _item_html(
     struck = "text-decoration: line-through; " if out or item.status != "open" else ""
     small = theme().px(4)
     own = item.origin in ("user", "human_edit") or item.id in edits
+    if not own:
+        text = tool_words.named(text)
     shown = html.escape if own else inline_html  # a person's words keep their signs
     words = "<br>".join(shown(line) for line in visible(text)[0].split("\n"))
     body = _p(words, _style("muted" if struck else "text", "body", f"{struck}margin: 0"))

@@ -114,7 +114,8 @@ class Inspector(Live, QWidget):
         if name == "files":
             self.files.bind(self._vm, self._sources)
         elif name == "tools":
-            self.tools.bind(self._sources)
+            vm = self._vm
+            self.tools.bind(self._sources, lambda: vm.breakdown if vm is not None else None)
 
     def _show_ref(self, ref: str) -> None:
         row_id = self._vm.row_of(ref) if self._vm is not None else None

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
+from desktop_app.core.context.types import Breakdown
 from desktop_app.core.errors import SlipwayError
 from desktop_app.core.tasks import Tasks
 from desktop_app.ui.chat import figures
@@ -18,6 +19,7 @@ from desktop_app.ui.chat.sources import ChatSources
 from desktop_app.ui.errors import describe
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
+from desktop_app.ui.tools.costs import Costs
 from desktop_app.ui.tools.entries import SkillEntry, ToolEntry
 from desktop_app.ui.tools.mcp_panel import McpPanel
 from desktop_app.ui.tools.skills_panel import SkillsPanel
@@ -41,6 +43,8 @@ class ToolsPanel(Live, QWidget):
         self._skills: list[SkillEntry] = []
         self._error: SlipwayError | None = None
         self._sources = ChatSources()
+        self._used: Callable[[], Breakdown | None] = lambda: None
+        self._costs = Costs()
         self._tasks = Tasks(self._failed)
         self._soon = QTimer(self, singleShot=True, interval=_SOON_MS)
         self._soon.timeout.connect(self.refresh)
@@ -61,6 +65,7 @@ class ToolsPanel(Live, QWidget):
             ]
         )
         self.part.changed.connect(self.show_part)
+        self.servers.costs = lambda: self._costs
         self.servers.changed.connect(self._count)
         self.skills.switched.connect(self._switch_skill)
         self.tools.switched.connect(self._switch_tool)
@@ -97,9 +102,11 @@ class ToolsPanel(Live, QWidget):
         if self.isVisible():
             self._soon.start()
 
-    def bind(self, sources: ChatSources) -> None:
-        """Show what another session's agent has."""
-        self._sources = sources
+    def bind(
+        self, sources: ChatSources, used: Callable[[], Breakdown | None] = lambda: None
+    ) -> None:
+        """Show what another session's agent has; ``used`` says who uses its window."""
+        self._sources, self._used, self._costs = sources, used, Costs(used())
         self._tools, self._skills, self._error = [], [], None
         self.servers.bind(sources)
         self.retranslate()
@@ -120,8 +127,13 @@ class ToolsPanel(Live, QWidget):
         if sources is not self._sources:
             return
         off = sources.tools_off()
-        self._tools = [replace(t, enabled=t.name not in off) for t in tools]
-        self._skills, self._error = skills, None
+        costs = self._costs = Costs(self._used())
+        self._tools = [
+            replace(t, enabled=t.name not in off, tokens=_or(costs.tool(t.name), t.tokens))
+            for t in tools
+        ]
+        self._skills = [replace(s, tokens=_or(costs.skill(s.name), s.tokens)) for s in skills]
+        self._error = None
         self.retranslate()
         self.servers.refresh()  # what they printed since
 
@@ -158,12 +170,27 @@ class ToolsPanel(Live, QWidget):
         self._count()
 
     def _count(self) -> None:
-        """What all of it costs: groups that are off cost nothing."""
+        """What all of it costs, as the gauge has it. What was switched since it was counted is
+        put right; groups that are off cost nothing."""
+        costs = self._costs
         off = {group.name for group in self._sources.groups() if not group.active}
-        n = sum(t.tokens for t in self._tools if t.enabled)
-        n += sum(s.tokens for s in self._skills if s.problem is None and s.enabled)
+        wanted = [(t.tokens, t.enabled, costs.tool(t.name) is not None) for t in self._tools]
+        for skill in self._skills:
+            on = skill.problem is None and skill.enabled
+            wanted.append((skill.tokens, on, costs.skill(skill.name) is not None))
         for server in self.servers.servers:
-            if server.name not in off:
-                n += sum(self.servers.tokens(t) for t in server.tools if t.enabled)
-        self.total.set_source(tr("{n} tokens in every request", n=figures.tokens(n)))
+            for tool in server.tools:
+                on = tool.enabled and server.name not in off
+                there = costs.tool(tool.name) is not None
+                wanted.append((self.servers.tokens(tool), on, there))
+        moved = sum(n if on else -n for n, on, there in wanted if on != there)
+        n = max(0, costs.total + moved)
+        if costs.measured and not moved:
+            self.total.set_source(tr("{n} tokens in every request, measured", n=figures.tokens(n)))
+        else:
+            self.total.set_source(tr("{n} tokens in every request, estimated", n=figures.tokens(n)))
         self.total.setVisible(n > 0)
+
+
+def _or(known: int | None, guess: int) -> int:
+    return guess if known is None else known
