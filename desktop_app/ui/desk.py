@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
@@ -20,6 +21,7 @@ from desktop_app.core.models.base import ModelInfo
 from desktop_app.core.service import Slipway
 from desktop_app.core.sessions.base import SessionKey
 from desktop_app.core.tasks import Tasks
+from desktop_app.core.workspaces.add_skill import add_skill
 from desktop_app.core.workspaces.base import WorkspaceInfo
 from desktop_app.ui.bridge import after_paint
 from desktop_app.ui.chat.sources import ChatSources
@@ -167,6 +169,9 @@ class Desk(QObject):
         async def set_skill(folder: str, enabled: bool) -> None:
             await self.service.set_skill_enabled(placed.workspace_id, key.agent_id, folder, enabled)
 
+        async def bring_skill(folder: Path) -> None:
+            await add_skill(workspace, folder)
+
         missing = info.state in ("missing", "unreadable", "error")
         return ChatSources(
             workspace_name=info.name,
@@ -180,6 +185,7 @@ class Desk(QObject):
             tools=tools,
             skills=skills,
             set_skill=set_skill,
+            add_skill=bring_skill,
             trusted=info.trusted,
             scopes=info.generation == "C",
             inside=info.backend != "local",

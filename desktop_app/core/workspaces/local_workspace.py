@@ -141,9 +141,10 @@ class LocalWorkspace(OpenedFolder):
         """Changes declarations, in the generation found."""
         flat = self._layout.generation != "C"
         path = join(self._layout.root, ".mcp")
-        return McpWriter(self._backend, path, flat=flat, prepare=self._before_write)
+        return McpWriter(self._backend, path, flat=flat, prepare=self.make_ready)
 
-    async def _before_write(self) -> None:
+    async def make_ready(self) -> None:
+        """Make the workspace's own root, where it is not there yet. WorkspaceError."""
         async with self._use(write=True):
             await self._prepare()
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from desktop_app.core.models.base import ModelInfo
@@ -29,6 +30,10 @@ async def _no_switch(name: str, enabled: bool) -> None:
     return None
 
 
+async def _no_skill(folder: Path) -> None:
+    return None
+
+
 @dataclass(slots=True)
 class ChatSources(ServerSource):
     """``local`` says that the backend's paths are paths of this computer: then files can be opened
@@ -46,6 +51,7 @@ class ChatSources(ServerSource):
     tools: Callable[[], Awaitable[list[ToolEntry]]] = _nothing
     skills: Callable[[], Awaitable[list[SkillEntry]]] = _nothing
     set_skill: Callable[[str, bool], Awaitable[None]] = _no_switch
+    add_skill: Callable[[Path], Awaitable[None]] = _no_skill
     set_tool: Callable[[str, bool], Awaitable[None]] = _no_switch
     tools_off: Callable[[], Collection[str]] = tuple
 

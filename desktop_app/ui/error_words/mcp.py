@@ -306,6 +306,12 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         mark("Move parts of it into files of their own."),
         "",
     ),
+    "skill.folder_large": (
+        mark("The folder is large for a skill"),
+        mark("It has {files} files with {size} together."),
+        mark("Choose the skill's own folder, the one with the SKILL.md."),
+        "",
+    ),
     "skill.comment_in_description": (
         mark("The description may be cut"),
         mark("YAML takes “ #” and what follows for a comment."),

@@ -7,11 +7,12 @@ from typing import Generic, TypeVar
 
 from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtGui import QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets.base import Live, Text, say
-from desktop_app.ui.widgets.card import EmptyState, Line
+from desktop_app.ui.widgets.buttons import Button
+from desktop_app.ui.widgets.card import Act, EmptyState, Line
 from desktop_app.ui.widgets.labels import Label
 from desktop_app.ui.widgets.rows import RowList
 from desktop_app.ui.widgets.toggles import Switch
@@ -22,9 +23,11 @@ Entry = TypeVar("Entry")
 class EntryList(Live, QWidget, Generic[Entry]):
     """``switched(key, on)``. A subclass says what a row shows (``item``), by what an entry is known
     (``key``) and what is told of the chosen one (``describe``: ``name``, ``text``, ``notes``).
-    ``wide``: the chosen one beside the list, and one always is."""
+    ``wide``: the chosen one beside the list, and one always is. With ``add``, the words of a
+    button, more can be brought: ``addWanted``."""
 
     switched = Signal(str, bool)
+    addWanted = Signal()
 
     def __init__(
         self,
@@ -36,6 +39,7 @@ class EntryList(Live, QWidget, Generic[Entry]):
         parent: QWidget | None = None,
         *,
         wide: bool = False,
+        add: Text = "",
     ) -> None:
         super().__init__(parent)
         self._title, self._wide = title, wide
@@ -43,7 +47,11 @@ class EntryList(Live, QWidget, Generic[Entry]):
         self.model = QStandardItemModel(self)
         self.view = RowList(self.model, "surface" if wide else "bg")
         self.view.selectionModel().currentChanged.connect(lambda now, _old: self._chosen(now))
-        self.empty = EmptyState(glyph, none, why)
+        acts = [Act("add", add, glyph="plus")] if add else []
+        self.empty = EmptyState(glyph, none, why, acts)
+        self.empty.action.connect(lambda _: self.addWanted.emit())
+        self.more = Button(add, glyph="plus", small=True) if add else None
+        self.error = Label("", role="small", tone="danger", wrap=True, select=True)
         self.name = Label("", role="semibold", wrap=True, select=True)
         self.text = Label("", role="small", wrap=True, select=True)
         self.notes = Label("", role="small", tone="warning", wrap=True, select=True)
@@ -54,10 +62,33 @@ class EntryList(Live, QWidget, Generic[Entry]):
         row = QBoxLayout(way, self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
-        row.addWidget(self.view, 1)
-        row.addWidget(self.empty, 1)
+        row.addLayout(self._build_list(), 1)
         row.addWidget(self.detail, 1 if wide else 0)
         self.retranslate()
+
+    def _build_list(self) -> QVBoxLayout:
+        px = theme().px
+        column = QVBoxLayout()
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        self.error.setContentsMargins(px(16), px(4), px(14), px(4))
+        self.error.hide()
+        column.addWidget(self.error)
+        column.addWidget(self.view, 1)
+        column.addWidget(self.empty, 1)
+        if self.more is not None:
+            self.more.clicked.connect(self.addWanted)
+            foot = QHBoxLayout()
+            foot.setContentsMargins(px(12), px(8), px(12), px(12))
+            foot.addWidget(self.more)
+            foot.addStretch(1)
+            column.addLayout(foot)
+        return column
+
+    def tell(self, error: str) -> None:
+        """Say why something could not be done; nothing takes it away again."""
+        self.error.set_source(error)
+        self.error.setVisible(bool(error))
 
     def _build_detail(self, wide: bool) -> QWidget:
         px = theme().px
@@ -104,11 +135,20 @@ class EntryList(Live, QWidget, Generic[Entry]):
         self.view.setVisible(bool(self._entries))
         self.empty.setVisible(not self._entries)
         self.empty.text.retranslate()
+        if self.more is not None:
+            self.more.setVisible(bool(self._entries))
         for place, entry in enumerate(self._entries):
             self.model.appendRow(self.item(entry))
             if chosen is not None and self.key(entry) == self.key(chosen):
                 self.view.setCurrentIndex(self.model.index(place, 0))
         self._chosen(self.view.currentIndex())
+
+    def choose(self, key: str) -> None:
+        """Choose the entry that is known by ``key``, if it is there."""
+        for place, entry in enumerate(self._entries):
+            if self.key(entry) == key:
+                self.view.setCurrentIndex(self.model.index(place, 0))
+                self.view.setFocus()
 
     def current(self) -> Entry | None:
         return self._at(self.view.currentIndex())

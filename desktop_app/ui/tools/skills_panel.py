@@ -16,9 +16,11 @@ from .entry_list import EntryList
 
 
 class SkillsPanel(EntryList[SkillEntry]):
-    """``switched(folder, on)``."""
+    """``switched(folder, on)``; ``addWanted`` where ``adds``."""
 
-    def __init__(self, parent: QWidget | None = None, *, wide: bool = False) -> None:
+    def __init__(
+        self, parent: QWidget | None = None, *, wide: bool = False, adds: bool = False
+    ) -> None:
         super().__init__(
             "book-open",
             lambda: tr("Skills"),
@@ -27,6 +29,7 @@ class SkillsPanel(EntryList[SkillEntry]):
             lambda: tr("This agent uses it"),
             parent,
             wide=wide,
+            add=(lambda: tr("Add a skill…")) if adds else "",
         )
 
     def show_skills(self, skills: list[SkillEntry]) -> None:

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QModelIndex
 from PySide6.QtGui import QTextDocument
+from PySide6.QtWidgets import QFileDialog
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
 from desktop_app.core.context.figures import CallCount, drift_of
 from desktop_app.core.context.types import Item
-from desktop_app.core.errors import WorkspaceError
+from desktop_app.core.errors import SettingsError, WorkspaceError
 from desktop_app.core.workspaces.local import LocalBackend
 from desktop_app.ui import i18n
 from desktop_app.ui.chat.gauges import (
@@ -40,6 +41,7 @@ from desktop_app.ui.files.preview import preview_text
 from desktop_app.ui.theme import theme
 from desktop_app.ui.tools.entries import SkillEntry, ToolEntry, tool_entries
 from desktop_app.ui.transcript.model import TranscriptModel
+from desktop_app.ui.widgets.buttons import Button
 from desktop_app.ui.widgets.rows import Role
 from tests.helpers.conversation import FakeConversation, breakdown
 
@@ -283,6 +285,41 @@ def test_tools_and_skills_with_what_they_cost(qtbot: QtBot, run: Any) -> None:
     assert switched == [("good", False)]
     assert not panel.skills.switch.isChecked()  # still shown, and off
     assert panel.total.text() == "2.0k tokens in every request, estimated"
+    run(panel.close_tasks())
+
+
+def test_a_skill_is_added_from_the_empty_list_and_from_the_full_one(
+    qtbot: QtBot, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there: list[SkillEntry] = []
+
+    async def skills() -> list[SkillEntry]:
+        return list(there)
+
+    async def add(folder: Path) -> None:
+        if folder.name == "bare":
+            raise SettingsError("skill.no_file", name="bare")
+        there.append(SkillEntry(folder.name, "Does it.", 10, folder=folder.name))
+
+    panel = ToolsPanel()
+    qtbot.addWidget(panel)
+    panel.show()
+    panel.bind(ChatSources(skills=skills, add_skill=add))
+    panel.show_part("skills")
+    asked: list[QFileDialog] = []
+    monkeypatch.setattr(QFileDialog, "open", lambda self: asked.append(self))
+    panel.skills.empty.findChildren(Button)[0].click()
+    assert asked[0].fileMode() == QFileDialog.FileMode.Directory
+    panel.add_skill("/x/bare")
+    qtbot.waitUntil(panel.skills.error.isVisible)
+    assert "SKILL.md" in panel.skills.error.text()
+    asked[0].fileSelected.emit("/x/pdf")
+    qtbot.waitUntil(lambda: panel.skills.model.rowCount() == 1)
+    assert panel.skills.error.isHidden()
+    assert panel.skills.name.text() == "pdf", "the new one is chosen"
+    assert panel.skills.more is not None
+    panel.skills.more.click()
+    assert len(asked) == 2
     run(panel.close_tasks())
 
 

@@ -6,10 +6,11 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from pathlib import Path
 
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from desktop_app.core.context.types import Breakdown
 from desktop_app.core.errors import SlipwayError
@@ -17,7 +18,7 @@ from desktop_app.core.tasks import Tasks
 from desktop_app.ui.chat import figures
 from desktop_app.ui.chat.sources import ChatSources
 from desktop_app.ui.errors import describe
-from desktop_app.ui.i18n import tr
+from desktop_app.ui.i18n import sentences, tr
 from desktop_app.ui.theme import theme
 from desktop_app.ui.tools.costs import Costs
 from desktop_app.ui.tools.entries import SkillEntry, ToolEntry
@@ -51,7 +52,7 @@ class ToolsPanel(Live, QWidget):
         self.tools = ToolList(self._why_empty)
         self.total = Label("", role="caption", tone="muted", wrap=True)
         self.servers = McpPanel()
-        self.skills = SkillsPanel()
+        self.skills = SkillsPanel(adds=True)
         self.part = SegmentedControl(lambda: tr("What to show"))
         self._stack = QStackedWidget()
         for widget in (self.tools, self.servers, self.skills):
@@ -68,6 +69,7 @@ class ToolsPanel(Live, QWidget):
         self.servers.costs = lambda: self._costs
         self.servers.changed.connect(self._count)
         self.skills.switched.connect(self._switch_skill)
+        self.skills.addWanted.connect(self._choose_skill)
         self.tools.switched.connect(self._switch_tool)
         self.retranslate()
 
@@ -108,6 +110,7 @@ class ToolsPanel(Live, QWidget):
         """Show what another session's agent has; ``used`` says who uses its window."""
         self._sources, self._used, self._costs = sources, used, Costs(used())
         self._tools, self._skills, self._error = [], [], None
+        self.skills.tell("")
         self.servers.bind(sources)
         self.retranslate()
         self.refresh()
@@ -144,6 +147,32 @@ class ToolsPanel(Live, QWidget):
     def _switch_skill(self, folder: str, on: bool) -> None:
         sources = self._sources
         self._tasks.start(self._switching(sources, sources.set_skill(folder, on)), name="skill")
+
+    def _choose_skill(self) -> None:
+        """The system's folder dialog, then the skill."""
+        dialog = QFileDialog(self.window(), tr("Choose a folder with a SKILL.md"))
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)
+        dialog.fileSelected.connect(self.add_skill)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def add_skill(self, folder: str) -> None:
+        """Copy a skill of this computer into the workspace."""
+        self._tasks.start(self._adding(self._sources, Path(folder)), name="add skill")
+
+    async def _adding(self, sources: ChatSources, folder: Path) -> None:
+        said = ""
+        try:
+            await sources.add_skill(folder)
+        except SlipwayError as error:
+            words = describe(error.code, error.params)
+            said = sentences(words.title, words.reason, words.fix)
+        if sources is self._sources:
+            self.skills.tell(said)
+            await self._load(sources)
+            if not said:
+                self.skills.choose(folder.name)
 
     def _switch_tool(self, name: str, on: bool) -> None:
         sources = self._sources
