@@ -1,4 +1,4 @@
-"""A service of its own for each test; containers that a test made are removed."""
+"""A service of its own for each test, and the page over it; containers that a test made are removed."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import pytest
 
 from desktop_app.core.paths import paths
 from desktop_app.core.service import Slipway
+from desktop_app.ui.machines.page import MachinesPage
+from desktop_app.ui.machines.view_model import MachinesViewModel
 from tests.helpers.docker import remove_leftovers
 
 
@@ -26,3 +28,15 @@ def service(
     assert run(made.close(), 30_000) == []
     for workspace_id in ids:
         remove_leftovers(workspace_id)
+
+
+@pytest.fixture
+def page(qtbot: Any, service: Slipway, run: Callable[..., Any]) -> Iterator[MachinesPage]:
+    vm = MachinesViewModel(service)
+    made = MachinesPage(vm)
+    qtbot.addWidget(made)
+    qtbot.addWidget(made.status)
+    made.resize(1392, 800)
+    made.show()
+    yield made
+    run(made.close_tasks(), 20_000)

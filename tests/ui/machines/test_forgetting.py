@@ -3,7 +3,6 @@ with it, after a rescue copy."""
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +15,9 @@ from desktop_app.ui.machines.page import MachinesPage
 from desktop_app.ui.widgets import ConfirmDialog
 from desktop_app.ui.workspaces.pane import WorkspacesPane
 from desktop_app.ui.workspaces.view_model import WorkspacesViewModel
-from tests.helpers.docker import base_image, engine_or_skip
 from tests.helpers.e2b_cloud import cloud_or_skip
 
-from .test_page import Run, click, dialog_of, page, start, words
-
-__all__ = ["page"]
-
-
-def containers(workspace_id: str) -> str:
-    label = f"label=slipway.workspace={workspace_id}"
-    line = ["docker", "ps", "-aq", "--filter", label]
-    return subprocess.run(line, capture_output=True, text=True, timeout=60).stdout
+from .hands import Run, boxed, click, containers, dialog_of, start, use, words
 
 
 def rescued(service: Slipway, workspace_id: str) -> list[str]:
@@ -38,9 +28,7 @@ def rescued(service: Slipway, workspace_id: str) -> list[str]:
 def test_forgetting_a_docker_workspace_names_its_container_and_removes_it_on_request(
     qtbot: Any, page: MachinesPage, service: Slipway, run: Run
 ) -> None:
-    run(engine_or_skip().close())
-    spec = DockerSpec(base_image=base_image(), network=False)
-    info = run(service.machines.create("a box", spec))
+    info = boxed(service, run)
     workspace: Any = run(service.workspace(info.id))
     run(workspace.start())
     run(workspace.get_backend().write(".slipway/data/notes.txt", b"kept"))
@@ -65,7 +53,7 @@ def test_forgetting_a_docker_workspace_names_its_container_and_removes_it_on_req
     click(dialog.option)
     click(dialog.go)
     qtbot.waitUntil(lambda: page.vm.rows.rowCount() == 0, timeout=60_000)
-    assert containers(info.id) == ""
+    assert containers(info.id) == []
     assert len(rescued(service, info.id)) == 1
 
 
@@ -73,9 +61,8 @@ def test_forgetting_an_e2b_workspace_leaves_its_sandbox_paused_and_listed(
     qtbot: Any, page: MachinesPage, service: Slipway, run: Run
 ) -> None:
     with cloud_or_skip() as cloud:
-        account = service.places.e2b
-        account.api_url = account.sandbox_url = cloud.url
-        account._key = cloud.key
+        use(service, cloud)
+        service.places.e2b._key = cloud.key
         info = run(service.machines.create("in the cloud", E2BSpec()))
         run(service.machines.do(info.id, "start"))
         (box,) = cloud.boxes.values()
@@ -127,9 +114,7 @@ def test_forgetting_where_the_engine_cannot_be_asked_offers_no_removal(
 def test_forgetting_with_a_copy_that_fails_deletes_nothing(
     qtbot: Any, page: MachinesPage, service: Slipway, run: Run
 ) -> None:
-    run(engine_or_skip().close())
-    spec = DockerSpec(base_image=base_image(), network=False)
-    info = run(service.machines.create("a box", spec))
+    info = boxed(service, run)
     workspace: Any = run(service.workspace(info.id))
     run(workspace.start())
     run(workspace.get_backend().write(".slipway/data/notes.txt", b"kept"))

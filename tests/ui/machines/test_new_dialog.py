@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,9 @@ from desktop_app.ui.machines.making import Making
 from desktop_app.ui.machines.new_dialog import NewWorkspaceDialog
 from desktop_app.ui.machines.parts import packages, pairs
 from tests.helpers.docker import CA, base_image, engine_or_skip
-from tests.helpers.e2b_cloud import Cloud, cloud_or_skip
+from tests.helpers.e2b_cloud import cloud_or_skip
 
-Run = Callable[..., Any]
+from .hands import Run, click, use
 
 
 @pytest.fixture
@@ -42,10 +42,6 @@ def dialog(qtbot: Any, making: Making) -> NewWorkspaceDialog:
 
 def titles(dialog: NewWorkspaceDialog) -> list[str]:
     return [row.title.text() for row in dialog.doctor.rows]
-
-
-def click(button: Any) -> None:
-    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
 
 
 def test_what_is_typed_becomes_packages_and_variables() -> None:
@@ -197,7 +193,7 @@ def test_an_e2b_key_is_kept_for_this_session_where_there_is_no_keyring(
     qtbot: Any, run: Run, service: Slipway, dialog: NewWorkspaceDialog
 ) -> None:
     with cloud_or_skip() as cloud:
-        _use(service, cloud)
+        use(service, cloud)
         dialog.kinds["e2b"].click()
         qtbot.waitUntil(lambda: any("No E2B key" in t for t in titles(dialog)))
         assert "you choose where it is kept" in dialog.e2b.kept.text()
@@ -216,7 +212,3 @@ def test_an_e2b_key_is_kept_for_this_session_where_there_is_no_keyring(
         assert (workspace.info.state, workspace.spec.price) == ("ready", 0.1)
         run(service.machines.do(told.args[0], "remove"), 15_000)
         assert run(asyncio.wait_for(service.places.key_kept(), 5))[0] == "session"
-
-
-def _use(service: Slipway, cloud: Cloud) -> None:
-    service.places.e2b.api_url = service.places.e2b.sandbox_url = cloud.url

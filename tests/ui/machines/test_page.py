@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import time
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 
 from desktop_app.core.overview_row import OverviewRow
 from desktop_app.core.service import Slipway
@@ -27,50 +22,11 @@ from desktop_app.ui.machines.facts import Fact, Facts
 from desktop_app.ui.machines.import_dialog import ImportDialog
 from desktop_app.ui.machines.orphans import OrphansDialog
 from desktop_app.ui.machines.page import MachinesPage
-from desktop_app.ui.machines.view_model import MachinesViewModel
-from desktop_app.ui.widgets import ConfirmDialog, Label, TextPrompt
+from desktop_app.ui.widgets import ConfirmDialog, TextPrompt
 from tests.helpers.docker import base_image, engine_or_skip
 from tests.helpers.e2b_cloud import cloud_or_skip
 
-Run = Callable[..., Any]
-
-
-@pytest.fixture
-def page(qtbot: Any, service: Slipway, run: Run) -> Iterator[MachinesPage]:
-    vm = MachinesViewModel(service)
-    made = MachinesPage(vm)
-    qtbot.addWidget(made)
-    qtbot.addWidget(made.status)
-    made.resize(1392, 800)
-    made.show()
-    yield made
-    run(made.close_tasks(), 20_000)
-
-
-def start(qtbot: Any, page: MachinesPage) -> None:
-    page.start()
-    qtbot.waitUntil(lambda: page.vm.listed)
-
-
-def click(button: Any) -> None:
-    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
-
-
-def dialog_of(qtbot: Any, kind: type) -> Any:
-    found: list[Any] = []
-
-    def there() -> bool:
-        found[:] = [
-            w for w in QApplication.topLevelWidgets() if isinstance(w, kind) and w.isVisible()
-        ]
-        return bool(found)
-
-    qtbot.waitUntil(there, timeout=10_000)
-    return found[0]
-
-
-def words(widget: Any) -> str:
-    return "\n".join(label.text() for label in widget.findChildren(Label))
+from .hands import Run, boxed, click, containers, dialog_of, start, use, words
 
 
 def test_without_workspaces_the_page_says_what_one_is(qtbot: Any, page: MachinesPage) -> None:
@@ -183,9 +139,7 @@ def test_where_room_is_short_the_least_wanted_facts_go_and_none_is_cut(qtbot: An
 def test_a_docker_container_is_started_measured_and_deleted_from_the_page(
     qtbot: Any, page: MachinesPage, service: Slipway, run: Run
 ) -> None:
-    run(engine_or_skip().close())
-    spec = DockerSpec(base_image=base_image(), network=False)
-    info = run(service.machines.create("a box", spec))
+    info = boxed(service, run)
     run(service.new_session(info.id))
     start(qtbot, page)
     qtbot.waitUntil(lambda: page.detail.name.text() == "a box")
@@ -212,12 +166,7 @@ def test_a_docker_container_is_started_measured_and_deleted_from_the_page(
     page._wanted("remove")
     click(dialog_of(qtbot, ConfirmDialog).go)
     qtbot.waitUntil(lambda: page.vm.rows.rowCount() == 0, timeout=30_000)
-    left = subprocess.run(
-        ["docker", "ps", "-aq", "--filter", f"label=slipway.workspace={info.id}"],
-        capture_output=True,
-        text=True,
-    )
-    assert left.stdout == ""
+    assert containers(info.id) == []
 
 
 def test_without_a_docker_engine_the_row_says_so_and_retry_finds_it(
@@ -247,7 +196,7 @@ def test_an_e2b_row_without_a_key_takes_one(
     qtbot: Any, page: MachinesPage, service: Slipway, run: Run
 ) -> None:
     with cloud_or_skip() as cloud:
-        service.places.e2b.api_url = service.places.e2b.sandbox_url = cloud.url
+        use(service, cloud)
         info = run(service.machines.create("in the cloud", E2BSpec()))
         start(qtbot, page)
         row = page.vm.row(info.id)
@@ -266,7 +215,7 @@ def test_an_e2b_sandbox_is_extended_paused_and_an_orphan_ended(
 ) -> None:
     with cloud_or_skip() as cloud:
         account = service.places.e2b
-        account.api_url = account.sandbox_url = cloud.url
+        use(service, cloud)
         service.places.engines._look = lambda _chosen: []  # containers of tests that run beside it
         run(service.places.keep_key(run(cloud.key())))
         info = run(service.machines.create("in the cloud", E2BSpec(timeout=600, price=0.5)))
@@ -308,7 +257,7 @@ def test_an_e2b_sandbox_of_agentscope_is_added_read_and_opened_anyway(
 ) -> None:
     with cloud_or_skip() as cloud:
         account = service.places.e2b
-        account.api_url = account.sandbox_url = cloud.url
+        use(service, cloud)
         service.places.engines._look = lambda _chosen: []  # containers of tests that run beside it
         run(service.places.keep_key(run(cloud.key())))
         run(service.machines.create("ours", E2BSpec()))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +13,12 @@ from PySide6.QtWidgets import QApplication
 
 from desktop_app.core.mcp.spec import ServerSpec
 from desktop_app.core.service import Slipway
-from desktop_app.core.workspaces.docker.spec import DockerSpec
 from desktop_app.core.workspaces.mcp_write import NewServer
 from desktop_app.ui.machines.docker_form import DockerForm
 from desktop_app.ui.machines.page import MachinesPage
 from desktop_app.ui.widgets import ConfirmDialog
-from tests.helpers.docker import base_image, engine_or_skip
 
-from .test_page import click, dialog_of, page, start, words  # noqa: F401
-
-Run = Callable[..., Any]
+from .hands import Run, boxed, click, containers, dialog_of, start, words
 
 
 def names(tab: Any) -> list[str]:
@@ -40,7 +35,7 @@ def pick(qtbot: Any, tab: Any, name: str) -> None:
 
 def test_files_are_looked_into_uploaded_and_downloaded(
     qtbot: Any,
-    page: MachinesPage,  # noqa: F811
+    page: MachinesPage,
     service: Slipway,
     run: Run,
     tmp_path: Path,
@@ -82,7 +77,7 @@ def test_files_are_looked_into_uploaded_and_downloaded(
 
 def test_a_folder_is_downloaded_whole_and_never_over_another(
     qtbot: Any,
-    page: MachinesPage,  # noqa: F811
+    page: MachinesPage,
     service: Slipway,
     run: Run,
     tmp_path: Path,
@@ -121,7 +116,7 @@ def a_tree(top: Path) -> Path:
 
 def shown_files(
     qtbot: Any,
-    page: MachinesPage,  # noqa: F811
+    page: MachinesPage,
     service: Slipway,
     run: Run,
     place: Path,
@@ -136,7 +131,7 @@ def shown_files(
 
 def test_folders_are_uploaded_beside_files_and_both_are_kept(
     qtbot: Any,
-    page: MachinesPage,  # noqa: F811
+    page: MachinesPage,
     service: Slipway,
     run: Run,
     tmp_path: Path,
@@ -169,7 +164,7 @@ def test_folders_are_uploaded_beside_files_and_both_are_kept(
 
 def test_an_upload_of_a_folder_is_cancelled_and_leaves_nothing_of_it(
     qtbot: Any,
-    page: MachinesPage,  # noqa: F811
+    page: MachinesPage,
     service: Slipway,
     run: Run,
     tmp_path: Path,
@@ -211,7 +206,7 @@ def drag(tab: Any, kind: QEvent.Type, at: QPoint, paths: list[Path]) -> Qt.DropA
 
 def test_what_is_dropped_goes_into_the_folder_under_the_pointer(
     qtbot: Any,
-    page: MachinesPage,  # noqa: F811
+    page: MachinesPage,
     service: Slipway,
     run: Run,
     tmp_path: Path,
@@ -245,7 +240,7 @@ def test_what_is_dropped_goes_into_the_folder_under_the_pointer(
 
 def test_servers_and_skills_of_a_workspace_are_seen_and_switched_without_a_session(
     qtbot: Any,
-    page: MachinesPage,  # noqa: F811
+    page: MachinesPage,
     service: Slipway,
     run: Run,
     tmp_path: Path,
@@ -283,7 +278,7 @@ def test_servers_and_skills_of_a_workspace_are_seen_and_switched_without_a_sessi
 
 def test_each_agents_skills_are_shown_and_switched_for_it_alone(
     qtbot: Any,
-    page: MachinesPage,  # noqa: F811
+    page: MachinesPage,
     service: Slipway,
     run: Run,
     tmp_path: Path,
@@ -321,13 +316,12 @@ def test_each_agents_skills_are_shown_and_switched_for_it_alone(
 
 def test_a_docker_container_shows_files_log_and_settings(
     qtbot: Any,
-    page: MachinesPage,  # noqa: F811
+    page: MachinesPage,
     service: Slipway,
     run: Run,
     tmp_path: Path,
 ) -> None:
-    run(engine_or_skip().close())
-    info = run(service.machines.create("a box", DockerSpec(base_image=base_image(), network=False)))
+    info = boxed(service, run)
     start(qtbot, page)
     qtbot.waitUntil(lambda: page.detail.row is not None)
     page.detail.show_tab("files")
@@ -360,7 +354,7 @@ def test_a_docker_container_shows_files_log_and_settings(
     listed = run(backend.exec(["ls", "-A", "notes"]), 20_000).stdout
     assert listed == b"plan.md\ntree\n", "no part is left behind"
     qtbot.waitUntil(lambda: not page.tabs.files.copying, timeout=20_000)
-    (container,) = _containers(info.id)
+    (container,) = containers(info.id)
     page.detail.show_tab("logs")
     say = "echo the pump is on > /proc/1/fd/1"
     subprocess.run(["docker", "exec", container, "sh", "-c", say], check=True, timeout=30)
@@ -373,7 +367,7 @@ def test_a_docker_container_shows_files_log_and_settings(
     dialog = dialog_of(qtbot, ConfirmDialog)
     assert "files that are only in it" in words(dialog)
     click(dialog.go)
-    qtbot.waitUntil(lambda: _containers(info.id) not in ([], [container]), timeout=60_000)
+    qtbot.waitUntil(lambda: containers(info.id) not in ([], [container]), timeout=60_000)
     row = service.manager.cached(info.id)
     assert row is not None
     qtbot.waitUntil(lambda: not page.vm.busy(info.id), timeout=30_000)
@@ -383,11 +377,3 @@ def test_a_docker_container_shows_files_log_and_settings(
 
 def cached(service: Slipway, workspace_id: str) -> Any:
     return service.manager.cached(workspace_id)
-
-
-def _containers(workspace_id: str) -> list[str]:
-    wanted = f"label=slipway.workspace={workspace_id}"
-    done = subprocess.run(
-        ["docker", "ps", "-aq", "--filter", wanted], capture_output=True, text=True, timeout=30
-    )
-    return done.stdout.split()
