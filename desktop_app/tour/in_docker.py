@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import socket
 
@@ -21,14 +20,14 @@ from .machines import (
     BUILD_SECONDS,
     allow,
     asked,
+    begin,
     file_shown,
     loss,
     new_dialog,
     opened,
     page_of,
+    paused_and_back,
     row_of,
-    script,
-    state,
 )
 from .needs import IMAGE
 
@@ -53,8 +52,7 @@ def image() -> str:
 
 
 async def play(hands: Hands, program: Program, watch: LoopWatch) -> None:
-    script(program, TURNS)
-    await hands.settle()
+    await begin(hands, program, TURNS)
     workspace = await _made(hands, program)
     await _used(hands, workspace)
     await _looked_after(hands, workspace)
@@ -75,9 +73,7 @@ async def _made(hands: Hands, program: Program) -> DockerWorkspace:
     lines = dialog.progress.lines
     await hands.until(lambda: lines.blockCount() > 2, "lines of the build", BUILD_SECONDS)
     await hands.step("docker-building", "21-docker-building", dialog)
-    workspace = await opened(hands, program, NAME)
-    if not isinstance(workspace, DockerWorkspace):
-        raise TourError("the new workspace is in no container")
+    workspace = await opened(hands, program, NAME, DockerWorkspace)
     await hands.step("docker-made", "22-docker-made")
     return workspace
 
@@ -118,11 +114,7 @@ async def _looked_after(hands: Hands, workspace: DockerWorkspace) -> None:
     await hands.step("docker-logs", "27-docker-logs")
 
     page.detail.show_tab("overview")
-    await hands.click(page.detail.buttons["pause"])
-    await state(hands, page, "paused")
-    await hands.step("docker-paused", "28-docker-paused")
-    await hands.click(page.detail.buttons["start"])
-    await state(hands, page, "ready")
+    await paused_and_back(hands, page, "docker-paused", "28-docker-paused")
     if "Python 3" not in await file_shown(hands, page, SYSTEM):
         raise TourError("its files are not as they were")
     page.detail.show_tab("overview")
@@ -163,5 +155,4 @@ async def _removed(hands: Hands, workspace: DockerWorkspace) -> None:
     await loss(hands, page, "Delete the container…", "docker-loss", "33-docker-loss")
     if await container.find() is not None:
         raise TourError("the container is still at the engine")
-    await asyncio.sleep(0)
     await hands.step("docker-removed", "34-docker-removed")

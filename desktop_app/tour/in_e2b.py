@@ -21,15 +21,15 @@ from .hands import Hands, TourError
 from .machines import (
     allow,
     asked,
+    begin,
     chosen,
     file_shown,
     loss,
     new_dialog,
     opened,
     page_of,
+    paused_and_back,
     row_of,
-    script,
-    state,
 )
 from .needs import KEY
 
@@ -43,8 +43,7 @@ TURNS = [
 
 
 async def play(hands: Hands, program: Program, watch: LoopWatch) -> None:
-    script(program, TURNS)
-    await hands.settle()
+    await begin(hands, program, TURNS)
     workspace = await _made(hands, program)
     await _used(hands, workspace)
     await _looked_after(hands, workspace)
@@ -66,9 +65,7 @@ async def _made(hands: Hands, program: Program) -> E2BWorkspace:
     await hands.settle()
     await hands.step("e2b-new", "40-e2b-new", dialog)
     await hands.click(dialog.go)
-    workspace = await opened(hands, program, NAME)
-    if not isinstance(workspace, E2BWorkspace):
-        raise TourError("the new workspace is in no sandbox")
+    workspace = await opened(hands, program, NAME, E2BWorkspace)
     kept, _ = await program.service.places.key_kept()
     if kept != "session":
         raise TourError(f"the key is kept in: {kept}")
@@ -117,11 +114,7 @@ async def _looked_after(hands: Hands, workspace: E2BWorkspace) -> None:
         raise TourError(f"the time left was told as {left} s")
     await hands.settle()
     await hands.step("e2b-counted", "43-e2b-counted")
-    await hands.click(page.detail.buttons["pause"])
-    await state(hands, page, "paused")
-    await hands.step("e2b-paused", "44-e2b-paused")
-    await hands.click(page.detail.buttons["start"])
-    await state(hands, page, "ready")
+    await paused_and_back(hands, page, "e2b-paused", "44-e2b-paused")
     if not (await file_shown(hands, page, FILE)).startswith("1 1\n2 4\n"):
         raise TourError("the disk is not as it was")
     await hands.step("e2b-resumed", "45-e2b-resumed")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QAction
@@ -23,13 +24,17 @@ from .hands import Hands, TourError
 BUILD_SECONDS = 240.0
 
 
-def script(program: Program, turns: Sequence[TurnSource]) -> None:
+W = TypeVar("W", bound=ManagedWorkspace)
+
+
+async def begin(hands: Hands, program: Program, turns: Sequence[TurnSource]) -> None:
     """Who answers from now on: what is asked for here needs commands, which the Guide has not."""
     model = ScriptedModel(
         turns, titles=[[]], info=replace(SCRIPTED, id="tour", name="Script of the tour")
     )
     program.service.models.add(model.info, lambda: model)
     program.service.default_model = model.info.id
+    await hands.settle()
 
 
 async def new_dialog(hands: Hands, kind: str) -> NewWorkspaceDialog:
@@ -41,8 +46,8 @@ async def new_dialog(hands: Hands, kind: str) -> NewWorkspaceDialog:
     return dialog
 
 
-async def opened(hands: Hands, program: Program, name: str) -> ManagedWorkspace:
-    """The workspace of that name, its machine up and a session in it open."""
+async def opened(hands: Hands, program: Program, name: str, kind: type[W]) -> W:
+    """The workspace of that name and kind, its machine up and a session in it open."""
     window = hands.window
 
     def shown() -> bool:
@@ -58,6 +63,8 @@ async def opened(hands: Hands, program: Program, name: str) -> ManagedWorkspace:
     workspace = await program.service.machines.of(here.info.id)
     if workspace is None or not workspace.awake:
         raise TourError(f"the machine of {name} does not run")
+    if not isinstance(workspace, kind):
+        raise TourError(f"{name} is no {kind.__name__}")
     conversation = hands.vm.conversation
     assert conversation is not None
     conversation.listen(
@@ -110,6 +117,14 @@ async def state(hands: Hands, page: MachinesPage, wanted: str) -> None:
         f"the workspace to be {wanted}",
     )
     await hands.settle()
+
+
+async def paused_and_back(hands: Hands, page: MachinesPage, step: str, picture: str) -> None:
+    await hands.click(page.detail.buttons["pause"])
+    await state(hands, page, "paused")
+    await hands.step(step, picture)
+    await hands.click(page.detail.buttons["start"])
+    await state(hands, page, "ready")
 
 
 async def file_shown(hands: Hands, page: MachinesPage, path: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import Literal
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer
-from PySide6.QtGui import QHideEvent, QPainter, QPaintEvent, QPen, QPolygonF, QShowEvent
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from desktop_app.ui.theme import theme
@@ -14,6 +14,7 @@ from desktop_app.ui.theme.tokens import SPINNER_STEPS
 
 from .base import Live, Text, say
 from .painting import box, draw_icon, draw_text, text_width
+from .turning import Turning
 
 Tone = Literal["neutral", "accent", "success", "warning", "danger", "info"]
 StateName = Literal[
@@ -152,9 +153,8 @@ def _draw_busy(painter: QPainter, stroke: QPen, step: int) -> None:
     painter.drawArc(circle, int((90 - step * 360 / SPINNER_STEPS) * 16), -90 * 16)
 
 
-class StateGlyph(Live, QWidget):
-    """The glyph of a state with its word. It turns only while it can be seen in an active
-    window."""
+class StateGlyph(Turning, QWidget):
+    """The glyph of a state with its word. It turns while it is "busy"."""
 
     def __init__(
         self,
@@ -168,15 +168,13 @@ class StateGlyph(Live, QWidget):
         self._state: StateName = state
         self._word = word
         self._role = role
-        self._timer = QTimer(self)
-        self._timer.timeout.connect(self._turn)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.retranslate()
 
     def set_state(self, state: StateName, word: Text = "") -> None:
         self._state, self._word = state, word
         self.retranslate()
-        self._run(self.isVisible())
+        self.turn()
 
     def retranslate(self) -> None:
         self.setAccessibleName(say(self._word))
@@ -184,27 +182,8 @@ class StateGlyph(Live, QWidget):
         self.updateGeometry()
         self.update()
 
-    def _run(self, visible: bool) -> None:
-        if visible and self._state == "busy" and not theme().reduced_motion:
-            self._timer.start(theme().ms("spinner") // SPINNER_STEPS)
-        else:
-            self._timer.stop()
-
-    def _turn(self) -> None:
-        if self.isActiveWindow():
-            self.update()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self._run(True)
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        super().hideEvent(event)
-        self._run(False)
-
-    def restyle(self) -> None:
-        super().restyle()
-        self._run(self.isVisible())
+    def pace(self) -> int:
+        return theme().ms("spinner") // SPINNER_STEPS if self._state == "busy" else 0
 
     def sizeHint(self) -> QSize:
         width = theme().px(10)

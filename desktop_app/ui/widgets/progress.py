@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from PySide6.QtCore import QRectF, QSize, QTimer, Signal
-from PySide6.QtGui import QHideEvent, QPainter, QPaintEvent, QShowEvent
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from desktop_app.ui.i18n import tr
@@ -15,20 +15,20 @@ from .base import Live, Text
 from .buttons import Button
 from .labels import ElidedLabel, Label
 from .painting import box, fill_hatched
+from .turning import Turning
 
 _AFTER_MS = 300
+_FRAME_MS = 33
 _TURN = 1.4  # seconds for the moving piece to cross the bar
 
 
-class ProgressBar(Live, QWidget):
+class ProgressBar(Turning, QWidget):
     """A bar of 4 px. ``set_share(None)`` when nobody knows how much is left: a piece moves across
     (a still hatch where motion is reduced)."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._share: float | None = None
-        self._timer = QTimer(self, interval=33)
-        self._timer.timeout.connect(self._turn)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.retranslate()
 
@@ -39,26 +39,11 @@ class ProgressBar(Live, QWidget):
     def set_share(self, share: float | None) -> None:
         self._share = None if share is None else min(1.0, max(0.0, share))
         self.retranslate()
-        self._run(self.isVisible())
+        self.turn()
         self.update()
 
-    def _run(self, visible: bool) -> None:
-        if visible and self._share is None and not theme().reduced_motion:
-            self._timer.start()
-        else:
-            self._timer.stop()
-
-    def _turn(self) -> None:
-        if self.isActiveWindow():
-            self.update()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self._run(True)
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        super().hideEvent(event)
-        self._run(False)
+    def pace(self) -> int:
+        return _FRAME_MS if self._share is None else 0
 
     def sizeHint(self) -> QSize:
         return QSize(theme().px(120), 4)

@@ -1,4 +1,4 @@
-"""A service of its own for each test, and the page over it; containers that a test made are removed."""
+"""A service of its own for each test, and the page over it; containers of a test are removed."""
 
 from __future__ import annotations
 

@@ -23,6 +23,7 @@ from desktop_app.ui.widgets import (
     Label,
     Menu,
     NoticeCard,
+    ProgressBar,
     ProgressLine,
     Radio,
     RailButton,
@@ -342,6 +343,22 @@ def test_spinner_runs_only_while_seen(page, qtbot, theme):
     glyph.set_state("busy", "Busy")
     theme.set_reduced_motion(True)
     assert not glyph._timer.isActive()
+
+
+def test_a_bar_moves_only_where_nobody_knows_its_end(page, qtbot, theme):
+    theme.set_reduced_motion(False)
+    bar = ProgressBar()
+    put(page, bar)
+    assert bar._timer.isActive()
+    bar.set_share(0.5)
+    assert not bar._timer.isActive()
+    bar.set_share(None)
+    theme.set_reduced_motion(True)
+    assert not bar._timer.isActive()
+    theme.set_reduced_motion(False)
+    assert bar._timer.isActive()
+    bar.hide()
+    assert not bar._timer.isActive()
 
 
 def test_every_focusable_widget_of_the_gallery_has_a_name(qtbot):
