@@ -11,8 +11,9 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from desktop_app.core.errors import SlipwayError
-from desktop_app.core.mcp.manager import McpManager, ServerView, ToolView
+from desktop_app.core.mcp.manager import McpManager
 from desktop_app.core.mcp.oauth import SignIn
+from desktop_app.core.mcp.server import ServerView, ToolView
 from desktop_app.core.mcp.tools import usable_schema
 from desktop_app.core.tasks import Tasks
 from desktop_app.ui.bridge import confirm, show

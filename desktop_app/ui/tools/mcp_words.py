@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from desktop_app.core.mcp.manager import ServerView
+from desktop_app.core.mcp.server import ServerView
 from desktop_app.ui.errors import Words, describe
 from desktop_app.ui.files.visible import visible
 from desktop_app.ui.i18n import tr, trn

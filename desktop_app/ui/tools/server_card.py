@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from desktop_app.core.mcp.manager import ServerView, ToolView
+from desktop_app.core.mcp.server import ServerView, ToolView
 from desktop_app.ui.errors import action_label
 from desktop_app.ui.files.visible import visible
 from desktop_app.ui.i18n import tr
