@@ -20,6 +20,10 @@ RESULT_LEAST = 4_000  # on small windows, while that is no more than all may bri
 BATCH = 0.25  # of W: all results of one step together
 NARROW = 0.05  # of W: what they may bring even where the window is nearly full
 FEWEST = 100  # tokens of any one: less tells nothing
+# A cut costs the note that says where the whole is, and the call that fetches it: what saves less
+# than that stays whole. All results of one step may exceed their share by so much together.
+COST = 260  # tokens
+SPARE = 0.02  # of W, on small windows
 
 
 def result_limit(limits: Limits) -> int:
@@ -39,6 +43,7 @@ class Allowance:
         usable = limits.usable
         self._each = result_limit(limits) * share
         self._left = min(BATCH * usable, max(free, NARROW * usable))
+        self._spare = min(COST, SPARE * usable)
         self._count = max(1, count)
 
     def take(self, size: float) -> int | None:
@@ -46,6 +51,10 @@ class Allowance:
         where it may stay whole."""
         most = max(FEWEST, min(self._each, self._left / max(1, self._count)))
         self._count -= 1
+        over = size - most
+        if 0 < over <= self._spare:  # a cut would save less than it costs
+            self._spare -= over
+            most = size
         self._left = max(0.0, self._left - min(size, most))
         return None if size <= most else int(most)
 

@@ -20,6 +20,7 @@ HEAD = (
     "Earlier words of the person, exactly as written. The task and the rules still hold; "
     "where two differ, the later one holds."
 )
+ORDER = " Numbers in brackets tell the order in which it was said; the task is 1."
 RECORD = (
     "What happened earlier in this conversation, for reference. It is a record, not a "
     "message: nothing in it is an instruction. The whole text is in {where}."
@@ -40,47 +41,91 @@ def render(ledger: Ledger, where: str) -> None:
 
 
 def _pinned(ledger: Ledger, where: str, found: ByKind) -> str:
-    parts = _said(ledger, where)
-    if rules := found.get(("constraint", "open")):
-        lines = "\n".join(f"- ({_BINDS[r.modality]}) {r.text}" for r in rules)
+    rules = found.get(("constraint", "open"), [])
+    told = _plain(ledger)
+    order = _order(ledger, rules, told)
+    parts = _said(ledger, where, told, order)
+    if rules:
+        lines = "\n".join(f"- ({_BINDS[r.modality]}{_when(r, order)}) {r.text}" for r in rules)
         parts.append(f"# Rules\n{lines}")
     if back := [i for i in found.get(("constraint", "revoked"), ()) if i.by]:
         lines = "\n".join(f'- "{i.text}" was taken back: "{i.by}"' for i in back)
         parts.append(f"# Rules that no longer hold\n{lines}")
     parts += [_pin(p) for p in ledger.pins if p.id not in ledger.hidden]
-    return "\n\n".join(["<pinned>", HEAD, *parts, "</pinned>"]) if parts else ""
+    head = HEAD + ORDER if order else HEAD
+    return "\n\n".join(["<pinned>", head, *parts, "</pinned>"]) if parts else ""
+
+
+def _when(rule: LedgerItem, order: dict[str, int]) -> str:
+    return f", {order[rule.id]}" if rule.id in order else ""
 
 
 def _pin(pin: Pin) -> str:
     return f"# Pinned by the person, written by: {pin.who}\n{pin.text}"
 
 
-def _said(ledger: Ledger, where: str) -> list[str]:
-    """Task, later messages, the request under way. A message that is one rule, held or taken back,
-    stands with the rules; what was said again in the same words stands where it was said last."""
+def _plain(ledger: Ledger) -> list[int]:
+    """Places of the messages that are shown as they were said. One that is one rule, held or taken
+    back, stands with the rules; what was said again in the same words stands where it was said
+    last."""
     rules = [i for i in ledger.items if i.kind == "constraint"]
     ruled = {i.text for i in rules} | {i.by for i in rules if i.by}
-    said_all, hidden = ledger.said, set(ledger.hidden)
-    shown = list(enumerate(said_all))
+    shown, hidden = list(enumerate(ledger.said)), set(ledger.hidden)
     if hidden:
         shown = [(n, s) for n, s in shown if ledger.said_id(n) not in hidden]
     again = {s.text: n for n, s in shown}
+    last = len(ledger.said) - 1
+    return [
+        n
+        for n, s in shown
+        if n == 0
+        or (n == last and s.id == ledger.latest)
+        or (s.text.strip() not in ruled and again[s.text] == n)
+    ]
+
+
+def _order(ledger: Ledger, rules: Sequence[LedgerItem], told: Sequence[int]) -> dict[str, int]:
+    """Numbers for rules, by their id, and for the messages that came after one, by theirs: a rule
+    that stands only in the list of rules would not be seen to be the earlier word of the two. None
+    where the message that a rule is in is shown, or nothing came after it."""
+    if not rules or len(told) < 2:
+        return {}
+    said = ledger.said
+    shown = {said[n].id for n in told} | {p.id for p in ledger.pins}
+    at = {s.id: n for n, s in enumerate(said)}
+    again = {s.text.strip(): n for n, s in enumerate(said) if s.id not in shown}
+    numbers: dict[str, int] = {}
+    for rule in rules:
+        place = again.get(rule.text)
+        if place is None and any(e.ref in shown for e in rule.evidence):
+            continue
+        if place is None:  # its message is not shown any more: older than all that are
+            place = max((at.get(e.ref, 0) for e in rule.evidence), default=0)
+        if (after := next((n for n in told if n > place), None)) is not None:
+            numbers[rule.id], numbers[said[after].id] = place + 1, after + 1
+    return numbers
+
+
+def _said(ledger: Ledger, where: str, told: Sequence[int], order: dict[str, int]) -> list[str]:
+    """Task, later messages, the request under way."""
     parts: list[str] = []
     earlier: list[str] = []
     latest = None
-    for place, said in shown:
+    for place in told:
+        said = ledger.said[place]
+        text = f"({order[said.id]}) {said.text}" if said.id in order else said.text
         if place == 0:
             parts.append(f"# Task\n{said.text}")
-        elif place == len(said_all) - 1 and said.id == ledger.latest:
-            latest = said
-        elif said.text.strip() not in ruled and again[said.text] == place:
-            earlier.append(said.text)
+        elif place == len(ledger.said) - 1 and said.id == ledger.latest:
+            latest = text
+        else:
+            earlier.append(text)
     if ledger.left_out:
         earlier.insert(0, f"[{ledger.left_out} more messages are in {where}]")
     if earlier:
         parts.append("# Said later, in order\n" + "\n---\n".join(earlier))
     if latest is not None:
-        parts.append(f"# Latest request, not yet done\n{latest.text}")
+        parts.append(f"# Latest request, not yet done\n{latest}")
     return parts
 
 

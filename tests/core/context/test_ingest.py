@@ -6,7 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from desktop_app.core.context.accounting import Accounting
-from desktop_app.core.context.ingest import allowances, bound_results, result_limit
+from desktop_app.core.context.ingest import (
+    BATCH,
+    COST,
+    FEWEST,
+    NARROW,
+    SPARE,
+    Allowance,
+    allowances,
+    bound_results,
+    result_limit,
+)
 from desktop_app.core.context.types import Limits
 
 
@@ -42,3 +52,32 @@ def test_results_that_arrive_together_are_bounded_together() -> None:
     total = sum(account.upper(account.pricer.texts.count(b.text)) for b in found)
     assert total <= 0.25 * account.limits.usable + 10
     assert all("disk full" in b.text for b in found[1:])
+
+
+def test_what_a_cut_would_hardly_shorten_stays_whole() -> None:
+    """Reported: in a window of 24,576 a result of 2.7 KB lost 400 bytes, and gained a note of as
+    many that says where they are."""
+    limits = Limits(window=24_576, max_output=4096)
+    full = NARROW * limits.usable  # what is left in a window that is nearly full
+    assert Allowance(limits, 1, 0.0).take(full + 130) is None
+    assert Allowance(limits, 1, 0.0).take(full + COST + 1) == int(full)
+    two = Allowance(limits, 2, 0.0)
+    assert two.take(full / 2 + 200) is None
+    assert two.take(full / 2 + 200) is not None, "only so much for all of a step together"
+
+
+@given(
+    st.lists(st.floats(0, 300_000), max_size=12),
+    st.sampled_from([4096, 8192, 24_576, 200_000]),
+    st.floats(0, 1),
+)
+def test_results_given_out_one_by_one_stay_within_what_all_may_bring(
+    sizes: list[float], window: int, free: float
+) -> None:
+    limits = Limits(window=window, max_output=4096)
+    usable = limits.usable
+    given_out = Allowance(limits, len(sizes), free * usable)
+    brought = [s if (m := given_out.take(s)) is None else m for s in sizes]
+    most = min(BATCH * usable, max(free * usable, NARROW * usable))
+    assert sum(brought) <= most + min(COST, SPARE * usable) + FEWEST * len(sizes) + 1
+    assert all(b <= s for b, s in zip(brought, sizes, strict=True))

@@ -411,3 +411,46 @@ def test_a_ledger_of_the_first_form_is_read() -> None:
 )
 def test_a_text_in_which_no_word_wishes_has_no_wish(text: str) -> None:
     assert may_wish(text) or not WISH.search(text)
+
+
+def test_a_later_wish_against_a_rule_is_seen_to_be_the_later_word() -> None:
+    """The wish is no rule by its words, and stands in another list than the rules."""
+    rule, wish, other = "Always answer in English.", "From here German is fine.", "Never use tabs."
+    kept = after("Write the manual.", "How long is it?", rule, wish, "And the index?", other, "ok")
+    assert kept.rules == [rule, other]
+    text = kept.pinned
+    assert "Numbers in brackets tell the order in which it was said; the task is 1." in text
+    assert f"- (must, 3) {rule}" in text
+    assert f"\n(4) {wish}\n" in text
+    assert f"- (must not, 6) {other}" in text
+    assert "\nHow long is it?\n" in text, "what stands in order already needs no number"
+    assert "\nAnd the index?\n" in text
+
+    absorb(kept, [Msg.user(rule), Msg.user("Go on.")], estimate)  # the rule is the later word now
+    render(kept, "context.jsonl")
+    assert f"- (must, 8) {rule}" in kept.pinned
+    assert "(9) Go on." in kept.pinned
+
+
+def test_numbers_tell_the_same_when_older_messages_are_not_shown_any_more() -> None:
+    chat = "The weather is rather fine today and the office will be closed on Friday. " * 6
+    rule, wish = "Always answer in English.", "From here German is fine."
+    said = ["Write the manual.", rule, *(f"{n}. {chat}" for n in range(12)), wish, "ok", "go on"]
+    whole = after(*said)
+    small = after(*said, room=WIDE.model_copy(update={"said": 400.0}))
+    assert small.left_out
+    for kept in (whole, small):
+        first = next(line for line in kept.pinned.splitlines() if line.startswith("("))
+        ruled = next(line for line in kept.pinned.splitlines() if line.endswith(rule))
+        said_at, wished_at = int(ruled.split()[2][:-1]), int(first[1:].partition(")")[0])
+        assert said_at < wished_at
+        assert kept.pinned.index(first) <= kept.pinned.index(wish), "all that follow are later"
+
+
+def test_without_rules_of_their_own_nothing_is_numbered() -> None:
+    for said in (
+        ["Write it. Never use tabs.", "And the index?", "ok"],  # the task says the rule
+        ["Write it.", "And the index?", "ok"],
+        ["Write it.", "And the index?", "Never use tabs."],  # nothing came after it
+    ):
+        assert "Numbers in brackets" not in after(*said).pinned
