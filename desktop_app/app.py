@@ -299,7 +299,8 @@ class Program:
         elif name == "trusted_certificates":
             self._use_network()
         elif name == "model":
-            self.service.default_model = value or DEFAULT_MODEL
+            former, self.service.default_model = self.service.default_model, value or DEFAULT_MODEL
+            self.window.default_model_changed(former)
 
     # -- errors nobody caught -----------------------------------------------------------------
 

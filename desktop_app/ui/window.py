@@ -163,6 +163,7 @@ class MainWindow(Live, QWidget):
         self.welcome.openFolder.connect(self._open_folder)
         self.welcome.openDemo.connect(self.workspaces.open_demo)
         self.welcome.openRecent.connect(self.open_workspace)
+        self.welcome.actWanted.connect(lambda _model: self.modelsWanted.emit())
         self.welcome.languageChosen.connect(lambda v: self.settingChosen.emit("language", v))
         self.welcome.schemeChosen.connect(lambda v: self.settingChosen.emit("scheme", v))
 
@@ -319,6 +320,17 @@ class MainWindow(Live, QWidget):
         """Models came, went, or are other ones now."""
         self.chat.face.model()
         self.chat_status.retranslate()
+        self.dialogs.look_at_computer()
+
+    def default_model_changed(self, former: str) -> None:
+        """New sessions begin with another model than ``former``. One that is shown and in which
+        nothing was said yet is such a one still."""
+        vm, key, now = self.chat.vm, self.desk.current, self.chat.sources.current_model()
+        if vm is not None and key is not None and vm.ready and vm.empty and vm.writable:
+            first = self.service.first_model(key.agent_id)
+            if now is not None and now.id == former and first != former:
+                vm.set_model(first)
+        self.models_changed()
 
     def retranslate(self) -> None:
         self.title_it()

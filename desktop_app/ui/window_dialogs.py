@@ -418,5 +418,8 @@ class WindowDialogs(QObject):
     async def _look(self) -> None:
         from desktop_app.ui.welcome import checks
 
-        data = self._window.service.paths.data
-        self._window.welcome.set_checks(await asyncio.to_thread(checks.look, data))
+        service = self._window.service
+        found = (m for m in service.models.list() if m.id == service.default_model and m.is_ai)
+        name = next((m.name for m in found), "")
+        seen = await asyncio.to_thread(checks.look, service.paths.data, name)
+        self._window.welcome.set_checks(seen)

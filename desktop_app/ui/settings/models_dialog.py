@@ -15,7 +15,9 @@ from desktop_app.core.models.definitions import ModelDefinition
 from desktop_app.core.models.discovery import Found
 from desktop_app.core.models.library import ModelLibrary
 from desktop_app.core.models.providers import BY_ID, host_of
+from desktop_app.core.models.registry import DEFAULT_MODEL
 from desktop_app.core.tasks import Tasks
+from desktop_app.ui.bridge import confirm
 from desktop_app.ui.errors import action_label, describe, describe_error
 from desktop_app.ui.i18n import sentences, tr, trn
 from desktop_app.ui.theme import theme
@@ -24,7 +26,7 @@ from desktop_app.ui.widgets.dialogs import Dialog
 
 from .agents_menu import AgentsMenu
 from .key_note import key_note
-from .models_form import ModelForm
+from .models_form import Entered, ModelForm
 
 _ASKS = ("list", "look up", "try", "discover", "key")
 Work = Callable[[], Coroutine[Any, Any, None]]
@@ -60,6 +62,8 @@ class ModelsDialog(Dialog):
         self.form = ModelForm()
         self._build()
         self._closed = self._filling = False
+        self._drafts: dict[str, Entered] = {}  # what was changed and not saved, by model
+        self._shown, self._as_it_is = "", self.form.entered()
         self._found: list[Found] = []
         self.form.listWanted.connect(lambda: self._ask("list", self._list_models))
         self.form.modelChosen.connect(
@@ -149,7 +153,7 @@ class ModelsDialog(Dialog):
         self.aside(self.discover)
         self.remove = Button(lambda: tr("Remove"), variant="danger")
         self.add_button(self.remove, run=lambda: self._work(self._remove))
-        self.add_button(Button(lambda: tr("Close")), run=self.accept)
+        self.add_button(Button(lambda: tr("Close")), run=lambda: self._leave(self.accept))
         self.save = Button(lambda: tr("Save"), variant="primary")
         self.add_button(self.save, run=lambda: self._work(self._save), default=True)
 
@@ -213,15 +217,51 @@ class ModelsDialog(Dialog):
     def _selected(self) -> None:
         if self._filling:
             return
+        self._stow()
         one = self.chosen() or ModelDefinition("", "openai", "", "", images=True)
         others = [(m.id, m.name) for m in self.library.models if m.id != one.id]
         self.form.show_model(one, [*others, ("guide", "Guide")], key_note="")
+        self._shown, self._as_it_is = _draft_of(one), self.form.entered()
+        if (draft := self._drafts.get(self._shown)) is not None:
+            self.form.enter(draft)
         kept = bool(one.id)
         self.remove.setVisible(kept)
         self.first.setVisible(kept)
         self.first.setEnabled(one.id != self._default or bool(self._others()))
         self._say(lambda: "")
         self._ask("key", lambda: self._note_key(one))
+
+    def _stow(self) -> None:
+        """Keep what was changed of the model that is shown, until it is saved or given up."""
+        entered = self.form.entered()
+        if entered == self._as_it_is:
+            self._drafts.pop(self._shown, None)
+        else:
+            self._drafts[self._shown] = entered
+
+    def reject(self) -> None:
+        """What was not saved is given up only when the person says so."""
+        self._leave(super().reject)
+
+    def _leave(self, close: Callable[[], None]) -> None:
+        self._stow()
+        if self._drafts:
+            self._tasks.replace(self._ask_to_leave(close), name="close")
+        else:
+            close()
+
+    async def _ask_to_leave(self, close: Callable[[], None]) -> None:
+        known = {_draft_of(m): m.name for m in self.library.models}
+        names = ", ".join(known.get(name) or tr("a new model") for name in self._drafts)
+        if await confirm(
+            self,
+            title=tr("Close without saving?"),
+            text=tr("What you changed is not saved: {names}", names=names),
+            action=tr("Close without saving"),
+            danger=True,
+        ):
+            self._drafts.clear()
+            close()
 
     async def _note_key(self, one: ModelDefinition) -> None:
         words, params = await key_note(self.library.secrets, one)
@@ -290,16 +330,24 @@ class ModelsDialog(Dialog):
         one = self.form.definition()
         if one is None:
             return
+        first = not self.library.models and self._default in ("", DEFAULT_MODEL)
         kept, place = await self.library.put(one, self.form.key.text().strip())
         if self._closed:
             return
+        self._drafts.pop(self._shown, None)
+        self._as_it_is = self.form.entered()
         self._fill()
         self._select(kept.id)
         self.modelsChanged.emit()
+        if first:
+            self._make_default()  # whoever adds the first one means to use it
+        also = tr("New sessions begin with {name}.", name=kept.name) if first else ""
         if place == "session":
-            self._say_session(lambda: tr("Saved. The key lasts until the program ends."))
+            self._say_session(
+                lambda: sentences(tr("Saved. The key lasts until the program ends."), also)
+            )
         else:
-            self._say(lambda: tr("Saved."), "success")
+            self._say(lambda: sentences(tr("Saved."), also), "success")
 
     def _say_session(self, words: Callable[[], str]) -> None:
         """What is kept for this run only, and why the key file did not take it."""
@@ -328,6 +376,8 @@ class ModelsDialog(Dialog):
         await self.library.remove(one.id)
         if self._closed:
             return
+        self._drafts.pop(self._shown, None)
+        self._as_it_is = self.form.entered()
         self._fill()
         self._select(self.library.models[0].id if self.library.models else "")
         if one.id == self._default:
@@ -406,6 +456,11 @@ class ModelsDialog(Dialog):
             await self._agents.set_model(agent, model)
             if not self._closed:
                 self._fill(keep=True)
+
+
+def _draft_of(one: ModelDefinition) -> str:
+    """By what a draft is known: what is not kept yet has no id."""
+    return one.id or f"{one.provider} {one.address} {one.model}"
 
 
 def _offered(server: Found, model: str) -> ModelDefinition:

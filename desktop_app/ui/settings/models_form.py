@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
@@ -41,6 +41,18 @@ SOURCES: dict[str, str] = {
 _EFFORT_WORDS = {"low": mark("Low"), "medium": mark("Medium"), "high": mark("High")}
 
 
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """What stands in the fields, the key too: while the dialog is open, and nowhere else."""
+
+    provider: str
+    texts: tuple[str, ...]
+    effort: str
+    fallback: str
+    images: bool
+    source: LimitSource = field(default="assumed", compare=False)
+
+
 class ModelForm(QWidget):
     """Shows a definition and gives the one that its fields describe. ``listWanted`` asks for the
     provider's models, ``modelChosen(provider, model)`` for what is known of one,
@@ -61,8 +73,8 @@ class ModelForm(QWidget):
         self._rows.setSpacing(theme().px(8))
         self._build_service()
         self._build_model()
-        for field in (self.address, self.key, self.model, self.name, self.window_size):
-            field.edit.textEdited.connect(self._edited)
+        for one in (self.address, self.key, self.model, self.name, self.window_size):
+            one.edit.textEdited.connect(self._edited)
 
     # -- building ------------------------------------------------------------------------------
 
@@ -179,8 +191,8 @@ class ModelForm(QWidget):
         stand_ins: list[tuple[str, Text]] = [("", lambda: tr("None")), *others]
         self.fallback.set_choices(stand_ins, one.fallback)
         self.images.setChecked(one.images)
-        for field in (self.address, self.model, self.window_size, self.longest, self.price_in):
-            field.set_error("")
+        for entry in (self.address, self.model, self.window_size, self.longest, self.price_in):
+            entry.set_error("")
         self._show_hints()
 
     def _show_price(self, price: Price | None) -> None:
@@ -188,8 +200,8 @@ class ModelForm(QWidget):
         self.price_out.edit.setText(f"{price.output:g}" if price else "")
 
     def _show_hints(self) -> None:
-        for field in (self.address, self.model, self.name, self.longest):
-            field.retranslate()
+        for entry in (self.address, self.model, self.name, self.longest):
+            entry.retranslate()
         source = SOURCES.get(self._source, SOURCES["assumed"])
         self.window_note.set_source(lambda: tr(source))
 
@@ -250,6 +262,34 @@ class ModelForm(QWidget):
     def _set_window(self, window: int, source: LimitSource) -> None:
         self.window_size.edit.setText(str(window))
         self._source = source
+
+    # -- keeping -------------------------------------------------------------------------------
+
+    def _fields(self) -> tuple[Field, ...]:
+        named = (self.address, self.key, self.model, self.name, self.window_size, self.longest)
+        return (*named, self.price_in, self.price_out)
+
+    def entered(self) -> Entered:
+        """What stands in the fields now."""
+        return Entered(
+            self.provider.value(),
+            tuple(f.text() for f in self._fields()),
+            self.effort.value(),
+            self.fallback.value(),
+            self.images.isChecked(),
+            self._source,
+        )
+
+    def enter(self, kept: Entered) -> None:
+        """Put it into the fields again, over the model that is shown."""
+        self.provider.set_value(kept.provider)
+        for one, text in zip(self._fields(), kept.texts, strict=True):
+            one.edit.setText(text)
+        self.effort.set_value(kept.effort)
+        self.fallback.set_value(kept.fallback)
+        self.images.setChecked(kept.images)
+        self._source = kept.source
+        self._show_hints()
 
     # -- reading -------------------------------------------------------------------------------
 
@@ -314,8 +354,8 @@ class ModelForm(QWidget):
         return written
 
     @staticmethod
-    def _number(field: Field) -> int | None:
-        text = field.text().replace(",", "").replace(" ", "")
+    def _number(entry: Field) -> int | None:
+        text = entry.text().replace(",", "").replace(" ", "")
         return int(text) if text.isascii() and text.isdigit() else None
 
     def _longest_hint(self) -> str:

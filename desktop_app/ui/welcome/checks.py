@@ -17,25 +17,39 @@ _LOW = 1_000_000_000  # bytes free below which long work may fill the disk
 @dataclass(frozen=True, slots=True)
 class Check:
     """One line: ``tone`` success, warning or danger; words are asked when shown, so that they
-    follow the language."""
+    follow the language. ``act`` are the words of a button, empty without one."""
 
     id: str
     tone: str
     title: Callable[[], str]
     detail: Callable[[], str]
+    act: Callable[[], str] | str = ""
 
 
-def look(data: Path) -> list[Check]:
-    """Look at the disk and at programs. Blocking: call it in a thread."""
-    return [_model(), _disk(data), _program("rg"), _program("git")]
+def look(data: Path, model: str = "") -> list[Check]:
+    """Look at the disk and at programs. ``model`` is the name of the one that new sessions begin
+    with, empty for the built-in one. Blocking: call it in a thread."""
+    return [_model(model), _disk(data), _program("rg"), _program("git")]
 
 
-def _model() -> Check:
+def _model(name: str) -> Check:
+    def title() -> str:
+        return tr("Model")
+
+    if name:
+        return Check(
+            "model",
+            "success",
+            title,
+            lambda: tr("New sessions begin with {name}.", name=name),
+            lambda: tr("Manage models…"),
+        )
     return Check(
         "model",
         "success",
-        lambda: tr("Model"),
+        title,
         lambda: tr("The built-in Guide works offline and needs no key. It follows rules, no AI."),
+        lambda: tr("Add a model…"),
     )
 
 

@@ -5,7 +5,7 @@ It asks for nothing else. A folder can be dropped anywhere on it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
@@ -58,11 +58,13 @@ class _Offer(QWidget):
 
 class WelcomePage(Live, QWidget):
     """Shown when no workspace is open. ``openFolder(path)`` also for a dropped folder,
-    ``openDemo()``, ``openRecent(id)``; language and look as chosen at the lower left."""
+    ``openDemo()``, ``openRecent(id)``; language and look as chosen at the lower left;
+    ``actWanted(id)`` of a line about this computer."""
 
     openFolder = Signal(str)
     openDemo = Signal()
     openRecent = Signal(str)
+    actWanted = Signal(str)
     languageChosen = Signal(str)
     schemeChosen = Signal(str)
 
@@ -113,7 +115,7 @@ class WelcomePage(Live, QWidget):
         for place, check in enumerate(checks):
             if place:
                 self._checks.body.addWidget(Line())
-            self._checks.body.addWidget(_check_row(check))
+            self._checks.body.addWidget(_check_row(check, self.actWanted.emit))
         for widget in (self._checks_title, self._checks):
             widget.setVisible(bool(checks))
 
@@ -251,7 +253,7 @@ def _folder(event: QDropEvent) -> str:
     return paths[0] if len(paths) == 1 and Path(paths[0]).is_dir() else ""
 
 
-def _check_row(check: Check) -> QWidget:
+def _check_row(check: Check, act: Callable[[str], object]) -> QWidget:
     px = theme().px
     holder = QWidget()
     row = QHBoxLayout(holder)
@@ -263,6 +265,10 @@ def _check_row(check: Check) -> QWidget:
     words.addWidget(Label(check.title, role="strong"))
     words.addWidget(Label(check.detail, role="small", tone="muted", wrap=True, select=True))
     row.addLayout(words, 1)
+    if check.act:
+        button = Button(check.act, small=True)
+        button.clicked.connect(lambda: act(check.id))
+        row.addWidget(button)
     holder.setAccessibleName(f"{say(check.title)}: {say(check.detail)}")
     return holder
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QApplication, QLineEdit
 
 from desktop_app.core.agents import Agents
 from desktop_app.core.errors import SettingsError
@@ -27,7 +27,7 @@ from desktop_app.core.sessions.base import SessionKey
 from desktop_app.ui import i18n
 from desktop_app.ui.settings.models_dialog import ModelsDialog
 from desktop_app.ui.theme import theme as current
-from desktop_app.ui.widgets import Role
+from desktop_app.ui.widgets import ConfirmDialog, Label, Role
 from tests.helpers import providers as wire
 from tests.helpers.providers import Server
 
@@ -96,13 +96,63 @@ def test_a_model_is_added_tried_made_default_and_removed(
     assert names(dialog) == ["Mine", "llama3"]
     assert dialog.form.key.text() == "", "a key is never shown again"
     assert KEY not in (tmp_path / "models.json").read_text()
-    qtbot.mouseClick(dialog.first, Qt.MouseButton.LeftButton)
-    assert chosen == ["compatible:m1"]
+    assert chosen == ["compatible:m1"], "the first one is used at once"
+    assert "New sessions begin with Mine." in dialog.told.text()
+    assert not dialog.first.isEnabled()
     assert dialog.items.item(0).data(Role.BADGE)[0] == "Default"
     qtbot.mouseClick(dialog.remove, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: names(dialog) == ["llama3"])
     assert chosen == ["compatible:m1", ""]
     assert Definitions.load(tmp_path / "models.json").models == []
+
+
+def _question() -> ConfirmDialog | None:
+    shown = (w for w in QApplication.topLevelWidgets() if isinstance(w, ConfirmDialog))
+    return next((w for w in shown if w.isVisible()), None)
+
+
+def test_what_was_typed_outlives_a_look_at_another_model(
+    qtbot: Any, dialog: ModelsDialog, library: ModelLibrary, run: Any
+) -> None:
+    choose(dialog, "compatible")
+    write(dialog, address="http://127.0.0.1:9/v1", model="m1", name="Mine")
+    qtbot.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: names(dialog) == ["Mine", "llama3"])
+    qtbot.mouseClick(dialog.add, Qt.MouseButton.LeftButton)
+    choose(dialog, "anthropic")
+    write(dialog, model="half a na", key=KEY)
+    dialog.view.setCurrentIndex(dialog.items.index(0, 0))
+    assert dialog.form.model.text() == "m1"
+    qtbot.mouseClick(dialog.add, Qt.MouseButton.LeftButton)
+    assert dialog.form.provider.value() == "anthropic"
+    assert (dialog.form.model.text(), dialog.form.key.text()) == ("half a na", KEY)
+    qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: _question() is not None)
+    question = _question()
+    assert question is not None
+    assert "a new model" in question.findChildren(Label)[1].text()
+    question.reject()
+    qtbot.waitUntil(lambda: _question() is None)
+    assert dialog.isVisible()
+    qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: _question() is not None)
+    question = _question()
+    assert question is not None
+    question.accept()
+    qtbot.waitUntil(lambda: not dialog.isVisible())
+    assert [m.name for m in library.models] == ["Mine"]
+
+
+def test_nothing_is_asked_where_nothing_was_changed(qtbot: Any, dialog: ModelsDialog) -> None:
+    choose(dialog, "compatible")
+    write(dialog, address="http://127.0.0.1:9/v1", model="m1", name="Mine")
+    qtbot.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: names(dialog) == ["Mine", "llama3"])
+    write(dialog, name="Other")
+    write(dialog, name="Mine")
+    dialog.view.setCurrentIndex(dialog.items.index(1, 0))
+    qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    assert not dialog.isVisible()
 
 
 def test_the_catalogue_fills_window_and_price_and_a_persons_number_stays(
@@ -158,6 +208,7 @@ def test_the_scheme_may_be_left_out(qtbot: Any, dialog: ModelsDialog) -> None:
 
 
 def test_the_focus_stays_where_a_person_works(qtbot: Any, dialog: ModelsDialog) -> None:
+    dialog._default = "compatible:other"
     with Server(wire.chat("Hello.")) as server:
         choose(dialog, "compatible")
         write(dialog, address=f"{server.url}/v1", model="m1")

@@ -13,7 +13,7 @@ from desktop_app.ui import i18n
 from desktop_app.ui.welcome.checks import look
 from desktop_app.ui.welcome.page import WelcomePage
 from desktop_app.ui.welcome.parts import Recent, RecentRow
-from desktop_app.ui.widgets import Label
+from desktop_app.ui.widgets import Button, Label
 
 
 @pytest.fixture
@@ -123,6 +123,21 @@ def test_checks_say_what_was_found(tmp_path, monkeypatch):
     assert "free where data lives" in found["disk"].detail()
     assert found["git"].tone == "warning"
     assert "not installed" in found["rg"].detail()
+
+
+def test_a_model_can_be_added_from_the_first_page(page, qtbot, tmp_path):
+    page.set_checks(look(tmp_path))
+    button = next(b for b in page.findChildren(Button) if b.text() == "Add a model…")
+    with qtbot.waitSignal(page.actWanted) as wanted:
+        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert wanted.args == ["model"]
+    page.set_checks(look(tmp_path, "Tern"))
+    qtbot.waitUntil(
+        lambda: (
+            "New sessions begin with Tern."
+            in [label.text() for label in page.findChildren(Label) if label.isVisible()]
+        )
+    )
 
 
 def test_narrow_windows_keep_everything_reachable(page, qtbot):
