@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 from desktop_app.core import events as ev
+from desktop_app.core.errors import SlipwayError
 from desktop_app.core.events import Effect
 from desktop_app.core.ids import new_id, now_iso
 from desktop_app.core.messages import AnyBlock, TextBlock, ThinkingBlock, ToolCallBlock, Usage
@@ -53,31 +54,33 @@ class Assembly:
     parts: dict[tuple[str, int], _Growing] = field(default_factory=dict[tuple[str, int], _Growing])
     last: tuple[str, int] | None = None
     calls: int = 0
-    changed: bool = False
+    changed: bool = False  # since it was drafted
+    unsaved: SlipwayError | None = None  # why the newest draft could not be saved
 
-    def feed(self, part: ModelEvent) -> Iterator[ev.Event]:
-        """Take one part; yields what the world should know."""
+    def feed(self, part: ModelEvent) -> list[ev.Event]:
+        """Take one part; what the world should know."""
         self.changed = True
         match part:
             case TextPart(index, text, extra):
-                if text:
-                    yield from self._text(("text", index), text)
+                told = self._text(("text", index), text) if text else []
                 self._extras(("text", index), extra)
+                return told
             case ThinkingPart(index, text, extra):
-                yield from self._thinking(("thinking", index), text, extra)
+                return self._thinking(("thinking", index), text, extra)
             case ToolCallPart():
-                yield from self._call(part)
+                return self._call(part)
             case Finish(reason, usage):
                 self.reason, self.usage = reason, usage
-                yield from self._close_last(None)
+                return self._close_last(None)
 
-    def _close_last(self, new: tuple[str, int] | None) -> Iterator[ev.Event]:
-        if self.last is not None and self.last != new:
-            block = self.parts[self.last].block
+    def _close_last(self, new: tuple[str, int] | None) -> list[ev.Event]:
+        last, self.last = self.last, new
+        if last is not None and last != new:
+            block = self.parts[last].block
             if not isinstance(block, ToolCallBlock):
                 block.finished_at = now_iso()
-                yield ev.BlockFinished(self.reply_id, block.id)
-        self.last = new
+                return [ev.BlockFinished(self.reply_id, block.id)]
+        return []
 
     def _extras(self, key: tuple[str, int], extra: dict[str, Any] | None) -> None:
         """Keep what the provider wants back with a block."""
@@ -85,29 +88,31 @@ class Assembly:
             for name, value in extra.items():
                 setattr(part.block, name, value)
 
-    def _text(self, key: tuple[str, int], text: str) -> Iterator[ev.Event]:
-        yield from self._close_last(key)
+    def _text(self, key: tuple[str, int], text: str) -> list[ev.Event]:
+        told = self._close_last(key)
         part = self.parts.get(key)
         if part is None:
             part = self.parts[key] = _Growing(TextBlock(id=new_id()))
         part.pieces.append(text)
-        yield ev.TextDelta(self.reply_id, part.block.id, text)
+        told.append(ev.TextDelta(self.reply_id, part.block.id, text))
+        return told
 
     def _thinking(
         self, key: tuple[str, int], text: str, extra: dict[str, Any] | None
-    ) -> Iterator[ev.Event]:
-        yield from self._close_last(key)
+    ) -> list[ev.Event]:
+        told = self._close_last(key)
         part = self.parts.get(key)
         if part is None:
             part = self.parts[key] = _Growing(ThinkingBlock(id=new_id()))
         self._extras(key, extra)
         if text:
             part.pieces.append(text)
-            yield ev.ThinkingDelta(self.reply_id, part.block.id, text)
+            told.append(ev.ThinkingDelta(self.reply_id, part.block.id, text))
+        return told
 
-    def _call(self, piece: ToolCallPart) -> Iterator[ev.Event]:
+    def _call(self, piece: ToolCallPart) -> list[ev.Event]:
         key = ("call", piece.index)
-        yield from self._close_last(key)
+        told = self._close_last(key)
         part = self.parts.get(key)
         if part is None:
             op_id = self.op_id(self.calls)
@@ -117,13 +122,14 @@ class Assembly:
                 {"id": call_id, "name": piece.name or "", "op_id": op_id, "type": "tool_call"}
             )
             part = self.parts[key] = _Growing(block, op_id=op_id)
-            yield ev.ToolCallStarted(self.reply_id, op_id, call_id, block.name)
+            told.append(ev.ToolCallStarted(self.reply_id, op_id, call_id, block.name))
         elif piece.name and isinstance(part.block, ToolCallBlock) and not part.block.name:
             part.block.name = piece.name
         self._extras(key, piece.extra)
         if piece.arguments:
             part.pieces.append(piece.arguments)
-            yield ev.ToolCallDelta(self.reply_id, part.op_id, piece.arguments)
+            told.append(ev.ToolCallDelta(self.reply_id, part.op_id, piece.arguments))
+        return told
 
     def blocks(self, *, whole_calls: bool = True) -> list[AnyBlock]:
         """The blocks so far, text joined. ``whole_calls`` False leaves tool calls out, as for an
@@ -146,21 +152,20 @@ class Assembly:
             made.append(block)
         return made
 
-    def ready(self) -> Iterator[ev.ToolCallReady]:
+    def ready(self) -> list[ev.ToolCallReady]:
         """One event for each whole call."""
+        made: list[ev.ToolCallReady] = []
         for part in self.parts.values():
             block = part.block
             if isinstance(block, ToolCallBlock):
-                parsed = parse_arguments(block.input)
-                yield ev.ToolCallReady(
-                    self.reply_id,
-                    part.op_id,
-                    block.id,
-                    block.name,
-                    block.input,
-                    parsed,
-                    self.effect(block.name, parsed),
+                text, parsed = block.input, parse_arguments(block.input)
+                effect = self.effect(block.name, parsed)
+                made.append(
+                    ev.ToolCallReady(
+                        self.reply_id, part.op_id, block.id, block.name, text, parsed, effect
+                    )
                 )
+        return made
 
     def draft(self) -> bytes:
         """What to keep of the text so far, as JSON: ``{reply_id, blocks}``; empty when nothing."""

@@ -12,6 +12,7 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from operator import is_
 from typing import Any
 
@@ -51,6 +52,19 @@ NOTE = 130  # tokens of the note that says where the whole result is
 LOOK_SECONDS = 1.0  # within a turn the workspace is looked at again at most this often
 
 
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A call: its prompt, the model and the account of it, tokens by the estimate and by its upper
+    bound, and the compaction that it was made after."""
+
+    prompt: Prompt
+    model: ChatModel
+    account: Accounting
+    total: int
+    upper: int
+    gen: int
+
+
 class ContextEngine:
     """One session's prompt and its account."""
 
@@ -87,10 +101,8 @@ class ContextEngine:
         self._accounts: dict[tuple[object, ...], Accounting] = {}
         self._present: tuple[tuple[object, ...], Accounting] | None = None
         self.envelope = Envelope()
-        self._sent: Prompt | None = None
-        self._sent_upper = math.inf  # of the call whose answer is acted on next
-        self.sent_total = 0  # tokens of it, estimated
-        self.sent_gen = 0  # the compaction that the last call was made after
+        self._sent: Sent | None = None  # the newest call
+        self._acted_on: Sent | None = None  # it, until its results were given their room
         self._counted: Accounting | None = None
         self._counting = asyncio.Lock()
         self.skills: Any = None
@@ -138,13 +150,9 @@ class ContextEngine:
                 logger.info("the workspace gave no instructions: %s", error)
                 return
             self._looked = time.monotonic()
-        envelope = Envelope(
-            self._system,
-            self._instructions,
-            self.skills.prompt(),
-            self._toolbox.groups.schemas(),
-            self._toolbox.groups.servers(),
-        )
+        skills = self.skills.prompt()
+        tools = self._toolbox.groups.told()
+        envelope = Envelope(self._system, self._instructions, skills, *tools)
         if envelope != self.envelope:
             self.envelope = envelope
 
@@ -160,17 +168,23 @@ class ContextEngine:
 
     async def request(self) -> ModelRequest:
         """The next call. ContextError ``context.over_window`` when it would not fit."""
-        prompt = self._sent = self.prompt()
-        self.sent_gen = int(compaction_part(self.log.now.state).get("gen", 0))
-        account = self.account()
-        self.sent_total, self._sent_upper = account.gauge(prompt)
-        if self._sent_upper >= account.limits.mark(account.limits.alert):
+        prompt, account, now = self.prompt(), self.account(), self.log.now
+        limits = account.limits
+        total, upper = account.gauge(prompt)
+        if upper >= limits.mark(limits.alert):
             # A draft has read the past in its thread: what comes now is kept up with.
-            account.advance(self.log.now.state)
-        if self._sent_upper > account.limits.usable:
+            account.advance(now.state)
+        if upper > limits.usable:
             check_fits(account.breakdown(prompt))
-        effort = effort_of(self.log.now.effort)
-        return prompt.request(max_output=account.limits.answer, effort=effort)
+        gen = int(compaction_part(now.state).get("gen", 0))
+        self._sent = self._acted_on = Sent(prompt, self.model, account, total, upper, gen)
+        return prompt.request(max_output=limits.answer, effort=effort_of(now.effort))
+
+    @property
+    def sent(self) -> Sent:
+        """The newest call of ``request``."""
+        assert self._sent is not None
+        return self._sent
 
     async def collect(self, request: ModelRequest) -> str:
         """The text of a call that nobody watches."""
@@ -222,12 +236,12 @@ class ContextEngine:
         async with self._counting:
             return await asyncio.to_thread(self._count)
 
-    async def gauge(self) -> tuple[int, int]:
-        """Total and upper estimate of the window now, without who uses it."""
+    async def upper(self) -> tuple[int, Limits]:
+        """The upper estimate of the window now, without who uses it, and its limits."""
         if self._ready(account := self.account()):
-            return account.gauge(self.prompt())
+            return account.gauge(self.prompt())[1], account.limits
         breakdown = await self.breakdown()
-        return breakdown.total, breakdown.upper
+        return breakdown.upper, breakdown.limits
 
     def _count(self) -> Breakdown:
         load_ranks(self.model.info)
@@ -254,9 +268,9 @@ class ContextEngine:
 
     def observe(self, usage: Usage | None) -> Counted | None:
         """The provider's count of the call that was just made; None when it said nothing."""
-        if self._sent is None:
+        if (sent := self._sent) is None:
             return None
-        counted = self.account().observe(usage, self._sent)
+        counted = sent.account.observe(usage, sent.prompt)
         if counted is not None:
             self._resume = None
         return counted
@@ -269,7 +283,7 @@ class ContextEngine:
             window = window_beside_output(detail) if beside else window_from_error(detail)
             self._learn_window(window)
         if self._sent is not None:
-            self.account().overflowed(self._sent)
+            self.account().overflowed(self._sent.prompt)
 
     def seen(self, error: ModelError) -> bool:
         """Learn the window that an error gives as a number (``window``); whether it was new."""
@@ -304,18 +318,20 @@ class ContextEngine:
 
     def allowance(self, calls: int) -> Allowance:
         """What the results of ``calls`` calls of one step may bring into the context."""
-        account = self.account()
+        sent, self._acted_on = self._acted_on, None
+        account = sent.account if sent is not None else self.account()
         limits = account.limits
-        sent, self._sent_upper = self._sent_upper, math.inf
-        # With an answer as long as it may be: mostly there is more room than results may take.
-        free = limits.mark(limits.danger) - sent - limits.reserve
+        danger, free = limits.mark(limits.danger), -math.inf
+        if sent is not None:
+            # With an answer as long as it may be: mostly there is more room than results may take.
+            free = danger - sent.upper - limits.reserve
         if free < BATCH * limits.usable:
-            free = limits.mark(limits.danger) - account.gauge(self.prompt())[1]
-        return Allowance(limits, calls, free, self.log.now.guards.share)
+            free = danger - account.gauge(self.prompt())[1]
+        return Allowance(account, calls, free, self.log.now.guards.share)
 
     async def bound(self, text: str, allowance: Allowance) -> Bounded:
         """A result within what is left for it; long ones are counted and cut in a thread."""
-        account = self.account()
+        account = allowance.account
         texts = account.pricer.texts
 
         def count(piece: str) -> int:

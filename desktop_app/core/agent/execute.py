@@ -118,6 +118,8 @@ class Executor:
                 records.extend(staged.records)
                 text += _whole_note(staged, size, plan.op_id)
             block = self._block(plan, outcome, text, path, size)
+            told = ours(block)  # as JSON gives it back
+            read = told.get("read")
             body: dict[str, Any] = {
                 "reply_id": reply_id,
                 "op_id": plan.op_id,
@@ -126,20 +128,19 @@ class Executor:
                 "offload": path,
                 "whole_bytes": size,
                 "blob": blob,
-                "read": _read_versions(outcome),
+                "read": read if isinstance(read, dict) else {},
             }
-            if (groups := ours(outcome).get("groups")) is not None:
-                body["groups"] = plain(groups)
-            if (commands := ours(outcome).get("commands")) is not None:
-                body["commands"] = plain(commands)
-            records.append(NewRecord("tool.result", body))
+            for name in ("groups", "commands"):
+                if told.get(name) is not None:
+                    body[name] = told[name]
+            records.append(NewRecord("tool.result", body, made_of={"block": block}))
             after = self._tasks()
             if before is not None and after != before:
                 records.append(NewRecord("tasks", {"tasks": after}))
             done: OpState = "done" if outcome.state == "success" else "failed"
             if outcome.state in ("interrupted", "denied"):
                 done = "cancelled"
-            elif ours(outcome).get("unknown"):
+            elif told.get("unknown"):
                 done = "unknown"
             ended = ev.ToolFinished(reply_id, plan.op_id, outcome.state, block, seconds, path, size)
             waits = len(records) == 1 and self._may_wait(plan)
@@ -254,15 +255,10 @@ def _whole_note(staged: Staged, size: int, op_id: str) -> str:
     )
 
 
-def ours(outcome: ToolOutcome) -> dict[str, Any]:
+def ours(outcome: ToolOutcome | ToolResultBlock) -> dict[str, Any]:
     """What a tool of ours tells the loop beside its result."""
     part = outcome.metadata.get("slipway")
     return cast(dict[str, Any], part) if isinstance(part, dict) else {}
-
-
-def _read_versions(outcome: ToolOutcome) -> dict[str, str]:
-    read = ours(outcome).get("read")
-    return cast(dict[str, str], plain(read)) if isinstance(read, dict) else {}
 
 
 def plain(value: Any) -> Any:

@@ -58,24 +58,29 @@ class Folder:
             self.apply(record)
         return self.now
 
-    def apply(self, record: Record, body: dict[str, Any] | None = None) -> None:
-        """Apply one record; an unknown kind changes nothing but the head. ``body`` is what the
+    def apply(self, record: Record, new: NewRecord | None = None) -> None:
+        """Apply one record; an unknown kind changes nothing but the head. ``new`` is what the
         record was written from, where nobody else holds it and JSON gives back the same."""
         self.changes += 1
         self.now.head = record.seq
         handler = _HANDLERS.get(record.kind)
         if handler is not None:
-            handler(self.now, record.body() if body is None else body)
+            handler(self.now, record.body() if new is None else _body_of(new))
         self.now.last_us = record.ts_us
 
     def foresee(self, new: NewRecord) -> None:
         """Apply a record that is still to be written; ``reached`` follows when it was."""
         self.changes += 1
-        _HANDLERS[new.kind](self.now, new.body)
+        _HANDLERS[new.kind](self.now, _body_of(new))
 
     def reached(self, record: Record) -> None:
         """A record that was foreseen is in the journal."""
         self.now.head, self.now.last_us = record.seq, record.ts_us
+
+
+def _body_of(new: NewRecord) -> dict[str, Any]:
+    """What a handler is given: what validates to itself stands for what was dumped from it."""
+    return {**new.body, **new.made_of} if new.made_of else new.body
 
 
 def fold(records: Iterable[Record], session_id: str = "") -> AgentState:

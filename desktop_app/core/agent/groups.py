@@ -67,15 +67,11 @@ class ToolGroups:
         self._refresh()
         return self._groups
 
-    def schemas(self) -> tuple[ToolSchema, ...]:
-        """The offered tools as the model sees them; the same object while they are the same."""
+    def told(self) -> tuple[tuple[ToolSchema, ...], dict[str, str]]:
+        """The offered tools as the model sees them, and the server of each that has one; the same
+        objects while they are the same."""
         self._refresh()
-        return self._schemas
-
-    def servers(self) -> dict[str, str]:
-        """The server of each offered tool that has one; the same object while they are the same."""
-        self._refresh()
-        return self._servers
+        return self._schemas, self._servers
 
     def is_off(self, name: str) -> bool:
         """Whether the person switched the built-in tool ``name`` off."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from desktop_app.core import events as ev
 from desktop_app.core.errors import SlipwayError
@@ -49,6 +50,7 @@ class SessionLog:
         self._snapshot = 0  # the record that the newest snapshot reaches
         self._held: list[_Held] = []
         self._told: list[ev.Event] = []  # what is told when the held ones are on disk
+        self._since = 0.0  # when the first of them was held
         self._timer: asyncio.TimerHandle | None = None
         self._late: asyncio.Task[None] | None = None
         self._refused: SlipwayError | None = None  # what was held, while nobody waited for it
@@ -124,6 +126,8 @@ class SessionLog:
                 await save()
             except SlipwayError as error:
                 logger.error("what happened last could not be saved: %s", error)
+        if self._timer is not None:
+            self._timer.cancel()
         await self._tasks.finish()
         await self.journal.close()
 
@@ -140,10 +144,11 @@ class SessionLog:
         if self._writing or self._late is not None or self._refused is not None:
             return False
         self._folder.foresee(record)
+        if not self._held:
+            self._since = time.monotonic()
         self._held.append(_Held(record, ops))
         if self._timer is None:
-            loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(HELD_SECONDS, self._overdue)
+            self._look_again(HELD_SECONDS)
         return True
 
     def tell(self, event: ev.Event) -> None:
@@ -153,10 +158,19 @@ class SessionLog:
         else:
             self.emit(event)
 
+    def _look_again(self, seconds: float) -> None:
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._overdue)
+
     def _overdue(self) -> None:
+        """The timer of one that was held, mostly long written: steps are shorter than this, and
+        one timer does for many of them."""
         self._timer = None
         if self._held:
-            self._late = self._tasks.start(self._flush_late(), name="held records")
+            left = self._since + HELD_SECONDS - time.monotonic()
+            if left > 0:
+                self._look_again(left)
+            else:
+                self._late = self._tasks.start(self._flush_late(), name="held records")
 
     async def _flush_late(self) -> None:
         try:
@@ -183,7 +197,7 @@ class SessionLog:
             return await self._append(records, ops, draft)
         except SlipwayError as error:
             if keep and error.retryable:
-                self._unsaved.append((tuple(records), tuple(ops)))
+                self._unsaved.append((_as_written(records), tuple(ops)))
             raise
 
     async def _settle_late(self) -> None:
@@ -199,9 +213,6 @@ class SessionLog:
         self, records: Sequence[NewRecord], ops: Sequence[OpUpdate], draft: bytes | None
     ) -> list[Record]:
         held, self._held = self._held, []
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
         first = [h.record for h in held]
         all_ops = [*(op for h in held for op in h.ops), *ops]
         self._writing += 1
@@ -241,7 +252,7 @@ class SessionLog:
                 self._folder.reached(record)
             else:
                 known = len(new) == len(fresh) and record.kind in _PLAIN
-                self._folder.apply(record, new[at].body if known else None)
+                self._folder.apply(record, new[at] if known else None)
         if fresh:
             for told in self.written:
                 told(fresh)
@@ -257,6 +268,11 @@ class SessionLog:
         says of every call what became of it."""
         if error is not None and error.retryable:
             ops = tuple(op for h in held for op in h.ops)
-            self._unsaved.append((tuple(h.record for h in held), ops))
+            self._unsaved.append((_as_written([h.record for h in held]), ops))
         self._told.clear()
         await self.load()
+
+
+def _as_written(records: Sequence[NewRecord]) -> tuple[NewRecord, ...]:
+    """To be written later: what they were made of is in a live state already, which changes it."""
+    return tuple(replace(r, made_of={}) for r in records)

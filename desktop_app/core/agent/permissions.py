@@ -62,7 +62,7 @@ class Permissions:
     def rules_on(self, name: str) -> bool:
         """Whether a rule could refuse a call of the tool ``name``, or ask for it."""
         tables = (self.context.deny_rules, self.context.ask_rules)
-        return any(table.get(key) for table in tables for key in (name, "*"))
+        return any(table.get(key) for table in tables if table for key in (name, "*"))
 
     # -- deciding ------------------------------------------------------------------------------
 

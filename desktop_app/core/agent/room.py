@@ -78,8 +78,8 @@ class Room:
             await self.log.flush()  # a look may take its time
         await self.engine.refresh(fresh=fresh)
         await self.settle()
-        limits = self.engine.account().limits
-        if (await self.engine.gauge())[1] < limits.mark(limits.alert):
+        upper, limits = await self.engine.upper()
+        if upper < limits.mark(limits.alert):
             self._offered = False  # the usual case: nothing to decide
             self.drafts.drop("below")
             self.trigger = None
@@ -315,7 +315,7 @@ class Room:
     async def counted(self, call: CallCount) -> None:
         """The provider counted a call. The first one after a compaction corrects its estimate."""
         newest = next(reversed(self.log.now.compactions), None)
-        if newest is None or newest.measured is not None or newest.gen != self.engine.sent_gen:
+        if newest is None or newest.measured is not None or newest.gen != self.engine.sent.gen:
             return
         if not call.estimated:
             return

@@ -84,7 +84,8 @@ class Turn:
         self.p.engine.stand_in = None
         self.p.toolbox.forget()
         try:
-            await self._loop()
+            async with Recurring(DRAFT_SECONDS, self._save_draft, name="drafts"):
+                await self._loop()
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is not None:
@@ -131,14 +132,14 @@ class Turn:
         self._assembly = None  # whole: kept even where it cannot be saved now
         counted = self.p.engine.observe(assembly.usage)
         record = self._assistant(assembly, blocks, seconds, assembly.reason, counted)
-        calls = [b for b in blocks if isinstance(b, ToolCallBlock)]
+        calls = assembly.ready()
         self.p.toolbox.look_ahead(calls, self.p.permissions())
         # An answer that only reads small files goes to disk with what they say, a moment later.
         if not (self.p.toolbox.looking(calls) and self.p.log.hold(record)):
             await self.p.log.append(record, keep=True)
         self.emit(ev.ModelCallFinished(self.reply_id, assembly.usage, seconds, assembly.reason))
-        for ready in assembly.ready():
-            self.emit(ready)
+        for call in calls:
+            self.emit(call)
         if counted is not None:
             await self.p.room.counted(counted.call)
         await self._show_context(soon=True)
@@ -191,17 +192,18 @@ class Turn:
             self.emit(ev.ContextChanged(await self.p.engine.breakdown()))
 
     async def _announce(self, iteration: int) -> None:
-        info, total = self.p.engine.model.info, self.p.engine.sent_total
+        sent = self.p.engine.sent
+        info = sent.model.info
         body = {
             "reply_id": self.reply_id,
             "iteration": iteration,
             "model": self.p.model.info.id,  # the session's
             "by": info.id,
-            "tokens": total,
+            "tokens": sent.total,
         }
         await self.p.log.append(NewRecord("model.request", body))
         await self._show_context(soon=True)
-        self.emit(ev.ModelCallStarted(self.reply_id, info.name, total, iteration))
+        self.emit(ev.ModelCallStarted(self.reply_id, info.name, sent.total, iteration))
 
     async def _wait(self, error: ModelError, seconds: float, tries: int) -> None:
         name = self.p.engine.model.info.name
@@ -230,7 +232,7 @@ class Turn:
         counted: Counted | None = None,
     ) -> NewRecord:
         calls = [b for b in blocks if isinstance(b, ToolCallBlock)]
-        info = self.p.engine.model.info
+        info = self.p.engine.sent.model.info
         usage = assembly.usage
         cost = info.price.cost(usage) if info.price is not None and usage is not None else None
         return NewRecord(
@@ -247,30 +249,31 @@ class Turn:
                 "seconds": round(seconds, 3),
                 "ops": [op_of(c) for c in calls],
             },
+            made_of={"blocks": blocks, "usage": usage},
         )
 
     async def _stream(self, request: ModelRequest, assembly: Assembly) -> None:
-        """Drafts are saved by the clock and not by what arrives: a stream that falls silent may be
-        one that the program does not outlive."""
-
-        async def save() -> None:
-            if assembly.changed:
-                assembly.changed = False
-                await self.p.log.journal.save_draft(assembly.draft())
-
-        async with (
-            Recurring(DRAFT_SECONDS, save, name="drafts") as saving,
-            closing(self.p.engine.model.stream(request)) as parts,
-        ):
+        async with closing(self.p.engine.sent.model.stream(request)) as parts:
             async for part in parts:
                 for event in assembly.feed(part):
                     self.emit(event)
-                if saving.failed is not None:
-                    raise saving.failed
+                if assembly.unsaved is not None:
+                    raise assembly.unsaved
+
+    async def _save_draft(self) -> None:
+        """By the clock and not by what arrives: a stream that falls silent may be one that the
+        program does not outlive. What goes wrong is for the stream to say."""
+        assembly = self._assembly
+        if assembly is not None and assembly.changed:
+            assembly.changed = False
+            try:
+                await self.p.log.journal.save_draft(assembly.draft())
+            except SlipwayError as error:
+                assembly.unsaved = error
 
     async def _check_answer(self, assembly: Assembly) -> None:
         """An empty or cut answer is told, never taken for an end."""
-        name = self.p.engine.model.info.name
+        name = self.p.engine.sent.model.info.name
         if not assembly.reason:
             raise ModelError("model.cut", retryable=True, model=name)
         if assembly.reason == "filter":

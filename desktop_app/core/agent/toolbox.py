@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, Literal, Protocol, TypeGuard, cast
 
 from desktop_app.core.errors import SlipwayError, ToolFailure
-from desktop_app.core.events import Approval, Effect
+from desktop_app.core.events import Approval, Effect, ToolCallReady
 from desktop_app.core.messages import ToolCallBlock
 from desktop_app.core.tools.base import ExternalTool, Tool, ToolContext, ToolOutcome, Verdict
 from desktop_app.core.tools.plain import PlainTool
@@ -102,6 +102,15 @@ def effect_of(tool: Tool, args: dict[str, Any]) -> Effect:
         return "unsafe"
 
 
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A call that was looked at before it is planned, its arguments as text and parsed."""
+
+    context: ToolContext
+    text: str
+    args: dict[str, Any]
+
+
 class Toolbox:
     """The tools that the model has now. ``context(op_id)`` makes what a tool may use; ``late`` has
     those that may not be there yet."""
@@ -109,7 +118,7 @@ class Toolbox:
     def __init__(self, groups: ToolGroups, context: MakeContext, late: Waits | None = None) -> None:
         self.groups = groups
         self._context = context
-        self._begun: dict[str, ToolContext] = {}  # by operation, with what is looked at ahead
+        self._begun: dict[str, _Begun] = {}  # by operation
         self._late = late
         self._absent: dict[str, ToolFailure | None] = {}  # what came of waiting for tools
 
@@ -122,22 +131,21 @@ class Toolbox:
         tool = self.tools.get(name)
         return effect_of(tool, args) if internal(tool) and args is not None else "read"
 
-    def look_ahead(self, calls: Sequence[ToolCallBlock], permissions: Permissions) -> None:
+    def look_ahead(self, calls: Sequence[ToolCallReady], permissions: Permissions) -> None:
         """Begin what calls that only read will wait for, while something else is waited for: those
         before the first that does more, and only where no rule could object."""
         self._begun.clear()
         for call in calls:
-            tool, args = self.tools.get(call.name), parse_arguments(call.input)
-            if args is None or not isinstance(tool, PlainTool) or effect_of(tool, args) != "read":
+            tool, args = self.tools.get(call.name), call.parsed
+            if args is None or not isinstance(tool, PlainTool) or call.effect != "read":
                 return
             if not permissions.rules_on(call.name):
-                op_id = op_of(call)
-                context = self._context(op_id)
+                context = self._context(call.op_id)
                 context.ahead = tool.ahead(args, context)
                 if context.ahead is not None:
-                    self._begun[op_id] = context
+                    self._begun[call.op_id] = _Begun(context, call.arguments, args)
 
-    def looking(self, calls: Sequence[ToolCallBlock]) -> bool:
+    def looking(self, calls: Sequence[ToolCallReady]) -> bool:
         """Whether all of ``calls`` do nothing but read what is being looked at already."""
         return bool(calls) and len(self._begun) == len(calls)
 
@@ -146,7 +154,14 @@ class Toolbox:
         self._begun.clear()
 
     def _with_ahead(self, op_id: str) -> ToolContext:
-        return self._begun.get(op_id) or self._context(op_id)
+        begun = self._begun.get(op_id)
+        return begun.context if begun is not None else self._context(op_id)
+
+    def _arguments(self, op_id: str, text: str) -> dict[str, Any] | None:
+        begun = self._begun.get(op_id)
+        if begun is not None and begun.text == text:
+            return begun.args
+        return parse_arguments(text)
 
     async def bring(self, calls: Sequence[ToolCallBlock]) -> None:
         """Before a step's calls are planned: wait a bounded time, once for all of them, for the
@@ -155,7 +170,9 @@ class Toolbox:
         waits: dict[str, Coroutine[Any, Any, ToolFailure | None]] = {}
         for call in calls:
             name = call.name
-            if self._late is None or name in self.tools or self.groups.group_of(name) is not None:
+            if self._late is None or op_of(call) in self._begun:
+                continue
+            if name in self.tools or self.groups.group_of(name) is not None:
                 continue
             if name not in waits and (server := self._late.owner(name)) is not None:
                 told = partial(self._context(op_of(call)).emit, "progress")
@@ -168,7 +185,7 @@ class Toolbox:
     ) -> Planned:
         """Decide what becomes of a call. Never raises for what a model wrote."""
         op_id = op_of(call)
-        args = parse_arguments(call.input)
+        args = self._arguments(op_id, call.input)
         if args is None:
             text = (
                 "The arguments of this call are not a JSON object (cut short?): "

@@ -178,11 +178,6 @@ def tail_messages(state: AgentState, part: dict[str, Any], shown: bool) -> list[
     return [*tail, made("tasks", text, of="open-tasks")]
 
 
-def _tail_of(state: AgentState) -> tuple[Any, ...]:
-    """What the tail is made from."""
-    return task_lines(open_tasks(state)), compaction_part(state).get("later")
-
-
 def _later_pins(part: Mapping[str, Any]) -> list[Msg]:
     """What the person pinned after it had left, until the next compaction takes it in."""
     texts = [str(e["text"]) for e in part.get("later", ()) if e.get("on")]
@@ -217,7 +212,7 @@ class PromptBuilder:
         self._tasks_shown = False
         # The newest prompt, and what it was built from.
         self._prompt: Prompt | None = None
-        self._live: list[AnyBlock] = []  # of the last message
+        self._live: list[AnyBlock] = []  # of the last message, what is not in ``_blocks``
         self._tail_of: tuple[Any, ...] = ()
 
     def build(self, envelope: Envelope, state: AgentState) -> Prompt:
@@ -225,10 +220,11 @@ class PromptBuilder:
         context = state.context
         key = (part.get("gen"), part.get("pinned"), part.get("history"), part.get("cut"))
         key = (*key, summary_text(state))
+        tail_of = (task_lines(open_tasks(state)), part.get("later"))
         if key != self._key or not self._still_there(context):
             self._reset(key)
             self._messages.extend(head_messages(state, part))
-        elif (prompt := self._again(envelope, state)) is not None:
+        elif (prompt := self._again(envelope, context, tail_of)) is not None:
             return prompt
         cut = part.get("cut")
         done = len(self._sources)
@@ -244,21 +240,24 @@ class PromptBuilder:
             stable=closed + len(live),
             epoch=self._epoch,
         )
-        self._live = list(context[-1].content) if self._partial is not None else []
-        self._tail_of = _tail_of(state)
+        self._live = self._not_closed(context)
+        self._tail_of = tail_of
         return self._prompt
 
-    def _again(self, envelope: Envelope, state: AgentState) -> Prompt | None:
+    def _again(
+        self, envelope: Envelope, context: list[Msg], tail_of: tuple[Any, ...]
+    ) -> Prompt | None:
         """The prompt of last time, when nothing is new since (``_still_there`` was seen to)."""
-        prompt, context = self._prompt, state.context
-        if prompt is None or prompt.envelope is not envelope:
+        prompt = self._prompt
+        if prompt is None or prompt.envelope is not envelope or tail_of != self._tail_of:
             return None
         if len(context) != len(self._sources) + (self._partial is not None):
             return None
-        now = context[-1].content if self._partial is not None else []
-        if self._live != now:  # by identity first, as below
-            return None
-        return prompt if _tail_of(state) == self._tail_of else None
+        return prompt if self._live == self._not_closed(context) else None
+
+    def _not_closed(self, context: list[Msg]) -> list[AnyBlock]:
+        """What comes after ``_blocks`` in the last message."""
+        return context[-1].content[len(self._blocks) :] if self._partial is not None else []
 
     def _still_there(self, context: list[Msg]) -> bool:
         count = len(self._sources)
@@ -290,7 +289,7 @@ class PromptBuilder:
             self._messages.extend(from_iteration(msg, step, number, self._used, strip))
             self._tasks_shown |= any(c.name in TASK_TOOLS for c in step.calls)
             self._steps = number + 1
-            self._blocks = msg.content[: step.end]
+            self._blocks += msg.content[len(self._blocks) : step.end]
         if last:
             self._partial = msg
         else:
@@ -381,12 +380,12 @@ def from_iteration(
             results.append(_answer(block, result))
         elif not isinstance(block, TextBlock) or block.text.strip():
             said.append(block)
-    out = _hint_messages(msg, step.before, str(number))
+    out = _hint_messages(msg, step.before, str(number)) if step.before else []
     if any(isinstance(b, TextBlock | DataBlock | ToolCallBlock) for b in said):
         out.append(_made_of(msg, str(number), "assistant", None, said))
         if results:
             out.append(_made_of(msg, f"{number}r", "user", "tool_results", list(results)))
-    return [*out, *_hint_messages(msg, step.after, f"{number}a")]
+    return [*out, *_hint_messages(msg, step.after, f"{number}a")] if step.after else out
 
 
 def _unique(call_id: str, used: set[str]) -> str:

@@ -43,7 +43,8 @@ class Guards:
 
     def called(self) -> Guards:
         """A model call was made."""
-        return replace(self, calls=self.calls + 1)
+        calls = self.calls + 1
+        return Guards(self.failures, calls, self.recent, self.paused, self.at, self.tight)
 
     def compacted(self, trigger: Trigger, before: int, after: int, usable: int) -> Guards:
         """A compaction was made; upper estimates in tokens."""

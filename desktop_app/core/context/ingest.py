@@ -39,7 +39,9 @@ class Allowance:
     ``free`` tokens are left in the window; ``share`` is what a result may have of its usual room.
     """
 
-    def __init__(self, limits: Limits, count: int, free: float, share: float = 1.0) -> None:
+    def __init__(self, account: Accounting, count: int, free: float, share: float = 1.0) -> None:
+        self.account = account  # that the results are counted by
+        limits = account.limits
         usable = limits.usable
         self._each = result_limit(limits) * share
         self._left = min(BATCH * usable, max(free, NARROW * usable))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from desktop_app.core.models.base import LimitSource
@@ -45,10 +46,10 @@ Trigger = Literal[
 """``item``: one result or image that a person took out of the prompt."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Limits:
     """Marks of one model's window, in tokens. ``alert``, ``danger``, ``target`` are shares of W;
-    ``kept`` is a reserve that the person set."""
+    ``kept`` is a reserve that the person set. What follows from them is worked out once."""
 
     window: int
     max_output: int
@@ -58,7 +59,7 @@ class Limits:
     target: float = 0.45
     kept: int | None = None
 
-    @property
+    @cached_property
     def reserve(self) -> int:
         if self.kept is not None:
             return min(self.kept, self.window // 2)
@@ -69,7 +70,7 @@ class Limits:
         """How long an answer may be asked to be."""
         return min(self.reserve, self.max_output)
 
-    @property
+    @cached_property
     def usable(self) -> int:
         """W: what a request may hold at most."""
         return self.window - self.reserve - int(min(4096, 0.02 * self.window))

@@ -64,10 +64,16 @@ class SessionKey:
 
 @dataclass(frozen=True, slots=True)
 class NewRecord:
+    """A record to be written. ``made_of``, of no interest to a journal: fields of the body as the
+    objects that they were dumped from, for who folds the record at once."""
+
     kind: str
     body: dict[str, Any]
     v: int = 1
     ignorable: bool = False
+    made_of: dict[str, Any] = field(
+        default_factory=dict[str, Any], kw_only=True, compare=False, repr=False
+    )
 
 
 @dataclass(frozen=True, slots=True)
