@@ -26,6 +26,8 @@ from .workspaces.e2b.account import SECRET, Account
 from .workspaces.e2b.spec import E2BSpec
 from .workspaces.e2b.workspace import E2BWorkspace
 from .workspaces.in_use import who_uses
+from .workspaces.left_running import LeftRunning
+from .workspaces.local import LocalBackend
 from .workspaces.local_workspace import LocalWorkspace
 
 RESCUED = "rescued"  # the folder of rescue copies, in the data folder
@@ -38,6 +40,7 @@ class Places:
         self._paths = paths
         self._secrets = secrets
         self._tools = tools
+        self.left = LeftRunning(paths.state / "left-running")
         self.engines = Engines()
         self.e2b = Account(lambda: secrets.get(SECRET))
 
@@ -79,7 +82,9 @@ class Places:
                 # A rescue copy is ours alone, however fresh.
                 ours = Path(folder).is_relative_to(self._paths.data / RESCUED)
                 in_use = None if ours else who_uses
-                return LocalWorkspace(folder, tools=self._tools, in_use=in_use, **common)
+                backend = LocalBackend(folder, left=self.left)
+                more: dict[str, Any] = {"tools": self._tools, "in_use": in_use, **common}
+                return LocalWorkspace(folder, backend=backend, **more)
             case "docker":
                 spec = DockerSpec.of(
                     part(row.config, "docker"), await self.environment(row.id, row.name)
@@ -137,6 +142,7 @@ class Places:
 
     async def close(self) -> None:
         await self.engines.close()
+        await asyncio.to_thread(self.left.close)
 
 
 def _environment(workspace_id: str) -> str:

@@ -62,6 +62,8 @@ class Slipway(Conversations):
         placed = [*await db.placements(), *await db.placements(trashed=True)]
         await self.agents.load(p.key for p in placed)
         await index.place(placed)
+        ending = asyncio.to_thread(self.places.left.end_of_the_dead)
+        self._tasks.start(ending, name="end what a dead program left running")
         self._tasks.start(self._catch_up(), name="bring the index up to date")
         self.rescuer.start()
         return self

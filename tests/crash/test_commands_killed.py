@@ -3,6 +3,8 @@ nothing of it stays behind."""
 
 from __future__ import annotations
 
+import asyncio
+import os
 import signal
 import subprocess
 import sys
@@ -15,6 +17,8 @@ import pytest
 
 from desktop_app.core.messages import TextBlock, ToolResultBlock
 from desktop_app.core.models.scripted import Say, ScriptedModel
+from desktop_app.core.paths import paths
+from desktop_app.core.service import Slipway
 from desktop_app.core.sessions.sqlite import SqliteJournalStore
 from tests.helpers.journals import REPO, end
 from tests.helpers.sessions import Bench, collect
@@ -135,3 +139,45 @@ def asleep(folder: Path) -> list[psutil.Process]:
             if process.name() == "sleep" and process.cwd() == str(folder):
                 found.append(process)
     return found
+
+
+async def test_what_a_finished_line_left_in_the_background_is_ended_with_the_next_start(
+    tmp_path: Path,
+) -> None:
+    """``npm start &``: the line is over, its server is not. In order it would end with the
+    workspace; a killed program's ends when the program starts again, whichever session is opened,
+    and no other program's does."""
+    child = subprocess.Popen(
+        [sys.executable, "-m", "tests.helpers.left_child", str(tmp_path)],
+        cwd=REPO,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "ready\n"
+        server = int((tmp_path / "folder" / "child").read_text())
+        os.kill(server, signal.SIGKILL)  # one that is started since, and was never noted
+        written = tmp_path / "folder" / "child"
+        deadline = time.monotonic() + 20
+        while (now := written.read_text().strip()) in ("", str(server)):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        server = int(now)
+        beside = await Slipway.open(paths(tmp_path / "home"))  # a second window
+        await beside.close()
+        assert runs(server), "the program that it belongs to lives"
+    finally:
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        end(child)
+    assert runs(server), "the kill leaves it behind"
+    (noted,) = (tmp_path / "home" / "state" / "left-running").iterdir()
+    with noted.open("a") as file:  # what must not matter: a cut line, a group that is another's now
+        file.write(f'{{"group": {os.getpgrp()}, "mark": "not ours"}}\n{{"gro')
+    service = await Slipway.open(paths(tmp_path / "home"))
+    assert await asyncio.to_thread(gone, server)
+    async with asyncio.timeout(20):
+        while list(noted.parent.iterdir()):  # looked at once, and not by every start from now on
+            await asyncio.sleep(0.02)
+    await service.close()

@@ -17,10 +17,12 @@ from .backend import ExecResult, FileInfo, Looked, ProcessEvent, ProcessExit, Ve
 from .local_cached import CachedFiles
 from .local_process import LocalProcess
 from .local_write import AtomicWrite, append, append_plain
-from .process_tree import end_marked, kill_all
+from .process_tree import end_group, end_marked, kill_all
 
 if TYPE_CHECKING:
     import psutil
+
+    from .left_running import LeftRunning
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -33,13 +35,19 @@ class LocalBackend:
     ``cwd`` is the working directory; relative paths are under it, absolute ones are taken as they
     are (who may reach what is decided above). ``env`` is the environment processes get, by default
     this process's own; what ``run`` is handed is added to it. File work runs on at most
-    ``workers`` threads, each process has a thread of its own.
+    ``workers`` threads, each process has a thread of its own. ``left`` keeps what commands leave
+    in the background, for the case that the program dies.
     """
 
     kind = "local"
 
     def __init__(
-        self, cwd: str | Path, *, env: Mapping[str, str] | None = None, workers: int = WORKERS
+        self,
+        cwd: str | Path,
+        *,
+        env: Mapping[str, str] | None = None,
+        workers: int = WORKERS,
+        left: LeftRunning | None = None,
     ) -> None:
         self._cwd = os.path.abspath(cwd)
         self._told_cwd = Path(self._cwd).as_posix()
@@ -49,6 +57,8 @@ class LocalBackend:
         self._cached = CachedFiles()
         self._running: dict[LocalProcess, None] = {}
         self._survivors: list[psutil.Process] = []
+        self._groups: dict[int, str] = {}  # they are in, with their marks
+        self._left = left
         self._closed = False
 
     @property
@@ -77,8 +87,9 @@ class LocalBackend:
         for process in running:
             await process.ended.wait()
         left, self._survivors = self._survivors, []
+        groups, self._groups = self._groups, {}
         if left:
-            await asyncio.to_thread(kill_all, left)
+            await asyncio.to_thread(_end, left, groups)
         if self._pool is not None:
             self._pool.stop()
             self._pool = None
@@ -118,7 +129,15 @@ class LocalBackend:
             process.kill()
             await process.ended.wait()
             self._running.pop(process, None)
-            self._survivors = [p for p in self._survivors if p.is_running()] + process.survivors
+            if process.survivors:
+                await self._remember(process)
+
+    async def _remember(self, process: LocalProcess) -> None:
+        """What a command left in the background, to be ended with us or after us."""
+        self._survivors = [p for p in self._survivors if p.is_running()] + process.survivors
+        self._groups[process.group] = process.mark
+        if self._left is not None:
+            await asyncio.to_thread(self._left.note, process.group, process.mark)
 
     async def end_marked(self, marks: Sequence[str]) -> int:
         return await asyncio.to_thread(end_marked, list(marks))
@@ -262,3 +281,10 @@ if TYPE_CHECKING:
     def conforms(backend: LocalBackend) -> Backend:
         """Checked by the type checker alone."""
         return backend
+
+
+def _end(processes: list[psutil.Process], groups: Mapping[int, str]) -> None:
+    """End what commands left, and what that started since."""
+    kill_all(processes)
+    for group, mark in groups.items():
+        end_group(group, mark)

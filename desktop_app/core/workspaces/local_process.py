@@ -64,6 +64,7 @@ class LocalProcess:
         self.wake_r, self._wake_w = -1, -1
         self.ended = asyncio.Event()
         self.survivors: list[psutil.Process] = []
+        self.group = 0  # of it and of them
         self._thread = threading.Thread(target=self._main, name="slipway-process", daemon=True)
 
     def start(self) -> None:
@@ -219,6 +220,7 @@ class Pump:
             if self._proc.poll() is None:
                 kill_tree(self._proc, self._o.mark)
             self._close()
+        self._o.group = self._proc.pid
         if not self._killing and sys.platform != "win32":
             self._o.survivors = group_members(self._proc.pid)
         return self._timed_out

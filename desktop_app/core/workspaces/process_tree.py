@@ -41,6 +41,20 @@ def group_members(pgid: int) -> list[psutil.Process]:
     return found
 
 
+def end_group(pgid: int, mark: str) -> int:
+    """Kill what is in a group and carries ``mark``: of a command that ended, whatever it left and
+    what that started since. How many processes that were."""
+    ended: set[int] = set()
+    for _ in range(3):  # what forks while we kill is met in the next round
+        carrying = {proc.pid for proc in marked(mark)}
+        found = [p for p in group_members(pgid) if p.pid in carrying] if carrying else []
+        if not found:
+            break
+        ended.update(proc.pid for proc in found)
+        kill_all(found)
+    return len(ended)
+
+
 def kill_tree(proc: subprocess.Popen[bytes], mark: str) -> None:
     """Ask, then kill: the group, its descendants, and strays that carry ``mark``. Blocking."""
     import psutil

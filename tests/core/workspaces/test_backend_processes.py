@@ -17,6 +17,7 @@ import pytest
 
 from desktop_app.core.errors import WorkspaceError
 from desktop_app.core.workspaces.backend import Backend, OutputChunk, ProcessExit
+from desktop_app.core.workspaces.left_running import LeftRunning
 from desktop_app.core.workspaces.local import LocalBackend
 from tests.helpers.far_end import each_backend
 
@@ -231,6 +232,20 @@ async def test_close_ends_what_runs_and_what_was_left_behind(tmp_path: Path) -> 
     await backend.close()
     assert (await running).code < 0
     await until(lambda: not alive(pid))
+
+
+async def test_close_ends_also_what_was_started_by_what_was_left_behind(tmp_path: Path) -> None:
+    backend = LocalBackend(tmp_path, left=LeftRunning(tmp_path / "left"))
+    loop = "while :; do sleep 600 & echo $! > pid; wait; done"
+    await backend.exec(["sh", "-c", f"sh -c '{loop}' >/dev/null 2>&1 </dev/null &"])
+    await until(lambda: (tmp_path / "pid").exists() and bool((tmp_path / "pid").read_text()))
+    first = int((tmp_path / "pid").read_text())
+    psutil.Process(first).kill()
+    await until(lambda: (tmp_path / "pid").read_text().strip() not in ("", str(first)))
+    second = int((tmp_path / "pid").read_text())
+    assert len(list((tmp_path / "left").iterdir())) == 1, "noted, should we die"
+    await backend.close()
+    await until(lambda: not alive(second))
 
 
 async def test_a_child_that_holds_the_pipe_does_not_hold_us(backend: Backend) -> None:
