@@ -9,7 +9,8 @@ from .errors import SlipwayError
 from .sessions.base import SessionKey
 from .workspaces.base import WorkspaceInfo
 
-SessionState = Literal["idle", "running", "parked", "interrupted", "readonly"]
+SessionState = Literal["idle", "running", "parked", "interrupted", "readonly", "elsewhere"]
+"""``elsewhere``: a turn is under way in another process of this computer, or waits there."""
 
 
 @dataclass(frozen=True, slots=True)

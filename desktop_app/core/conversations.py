@@ -41,7 +41,6 @@ from .secrets import KeyFile, Secrets
 from .sessions.appdb import AppDb, Placement
 from .sessions.base import SessionKey
 from .sessions.index import Index
-from .sessions.sqlite import SqliteJournalStore
 from .shelf import USER, tools
 from .tasks import Tasks
 from .workspaces.base import Offloader
@@ -87,7 +86,6 @@ class Conversations(Folders, ABC):
         self.policy: Callable[[str], Policy] = lambda agent_id: Policy()  # of an agent
         # What keeps a session's offloads in its workspace's place; None: nothing else does.
         self.offloader: Callable[[SessionKey], Offloader | None] = lambda key: None
-        self.store = SqliteJournalStore(paths.data / "journals")
         self._tasks = Tasks(on_error)
         # Whoever asked for a conversation hears why it did not open; nobody else has to.
         self._openings = Tasks(lambda name, error: log.info("%s: %r", name, error))

@@ -27,6 +27,7 @@ from .secrets import Secrets
 from .sessions.appdb import AppDb, WorkspaceRow
 from .sessions.base import SessionKey
 from .sessions.index import Index, SessionRow
+from .sessions.sqlite import SqliteJournalStore
 from .spending import Spending
 from .workspaces.base import WorkspaceInfo
 from .workspaces.e2b.workspace import E2BWorkspace
@@ -39,6 +40,8 @@ log = logging.getLogger(__name__)
 USER = "local"  # the person at this computer, as AgentScope's user_id
 OPENING = 8  # workspaces that a list opens at the same time
 LISTED = 500  # sessions of a workspace that a tree shows; the Sessions page shows all
+
+_UNENDED: dict[str, SessionState] = {"parked": "parked", "open": "interrupted"}  # by the index
 
 STATE_CODES = {
     "missing": "workspace.missing",
@@ -66,6 +69,7 @@ class Shelf:
         self.paths = paths
         self.db = db
         self.index = index
+        self.store = SqliteJournalStore(paths.data / "journals")
         self.places = Places(paths, secrets, tools)
         self.manager: WorkspaceManager[LocalWorkspace] = WorkspaceManager(self._opened, ttl=None)
         self.happenings = Happenings(paths.state / "happenings.jsonl")
@@ -104,7 +108,9 @@ class Shelf:
         return await self._summary(row) if row.forgotten_us is None else None
 
     async def _summary(self, row: WorkspaceRow) -> WorkspaceSummary:
-        sessions = [self._session_summary(r) for r in await self.index.rows(row.id, limit=LISTED)]
+        rows = await self.index.rows(row.id, limit=LISTED)
+        away = await self._elsewhere(rows)
+        sessions = [self._session_summary(r, elsewhere=r.key in away) for r in rows]
         try:
             workspace = await self._workspace(row)
         except WorkspaceError as error:  # of a kind that another version knows: listed with why
@@ -119,9 +125,22 @@ class Shelf:
         await self._remember(row.id, workspace)
         return WorkspaceSummary(workspace.info, tuple(sessions))
 
-    def _session_summary(self, row: SessionRow) -> SessionSummary:
-        states: dict[str, SessionState] = {"parked": "parked", "open": "interrupted"}
-        state = self._live.get(row.key) or states.get(row.state, "idle")
+    async def _elsewhere(self, rows: Sequence[SessionRow]) -> set[SessionKey]:
+        """Of those whose turn has no end and that are not open here: the ones that another process
+        writes."""
+        doubted = [r.key for r in rows if r.state in _UNENDED and r.key not in self._live]
+        if not doubted:
+            return set()
+
+        def look() -> set[SessionKey]:
+            return {key for key in doubted if self.store.held_elsewhere(key)}
+
+        return await asyncio.to_thread(look)
+
+    def _session_summary(self, row: SessionRow, *, elsewhere: bool = False) -> SessionSummary:
+        state = self._live.get(row.key) or _UNENDED.get(row.state, "idle")
+        if elsewhere:
+            state = "elsewhere"
         return SessionSummary(
             row.key, row.workspace_id, row.title, row.last_us or row.created_us, state, row.pinned
         )

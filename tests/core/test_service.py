@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
+import sys
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +16,7 @@ from desktop_app.core.agent.conversation import SessionConversation
 from desktop_app.core.catalog import WorkspacesChanged
 from desktop_app.core.errors import WorkspaceError
 from desktop_app.core.messages import Msg
-from desktop_app.core.models.scripted import Say, ScriptedModel
+from desktop_app.core.models.scripted import SCRIPTED, Call, Say, ScriptedModel
 from desktop_app.core.paths import paths
 from desktop_app.core.service import Slipway
 from desktop_app.core.sessions.base import SessionKey
@@ -196,3 +199,49 @@ async def test_trust_does_not_move_to_a_folder_that_brings_programs_of_its_own(
         assert (place.own, place.brings) == (False, not trusted)
         assert (await service.move_workspace(place)).trusted is trusted
         shutil.rmtree(folder)
+
+
+HOLDS = """
+import sys
+from pathlib import Path
+from desktop_app.core.sessions import lease
+held = lease.take(Path(sys.argv[1]))
+print("held" if held else "refused", flush=True)
+sys.stdin.read()
+"""
+
+
+async def test_a_session_that_another_process_is_at_work_in_says_so(
+    service: Slipway, tmp_path: Path
+) -> None:
+    (tmp_path / "ws").mkdir()
+    info = await service.add_folder(str(tmp_path / "ws"), trusted=True)
+    call = Call("Write", {"file_path": "a", "content": "b"})
+    writes = ScriptedModel([[call]], info=replace(SCRIPTED, id="writes"))
+    service.models.add(writes.info, lambda: writes)
+    service.default_model = "writes"
+    key = await service.new_session(info.id)
+    conversation = await service.conversation(key)
+    assert isinstance(conversation, SessionConversation)
+    await collect(conversation.send("Write it"))
+    while (await service.index.rows(info.id))[0].state != "parked":
+        await asyncio.sleep(0.01)
+    await service.close_conversation(key)
+
+    async def state() -> str:
+        (listed,) = await service.list_workspaces()
+        return listed.sessions[0].state
+
+    assert await state() == "parked"
+    lock = service.store.folder(key) / "journal.lock"
+    command = [sys.executable, "-c", HOLDS, str(lock)]
+    other = await asyncio.create_subprocess_exec(
+        *command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+    )
+    assert other.stdout is not None
+    assert other.stdin is not None
+    assert await other.stdout.readline() == b"held\n"
+    assert await state() == "elsewhere"
+    other.stdin.close()
+    await other.wait()
+    assert await state() == "parked", "its name is in the file still, its lock is not"

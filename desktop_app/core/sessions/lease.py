@@ -62,6 +62,28 @@ def owner(path: Path) -> dict[str, Any]:
     return cast(dict[str, Any], found) if isinstance(found, dict) else {}
 
 
+def held_elsewhere(path: Path) -> bool:
+    """Whether another process of this computer holds the lease. The lock is not touched: a trial of
+    it could refuse somebody who takes it in the same moment."""
+    said = owner(path)
+    pid = said.get("pid")
+    if said.get("host") != socket.gethostname() or not isinstance(pid, int) or pid == os.getpid():
+        return False
+    import psutil
+
+    return psutil.pid_exists(pid) and _locked(path)
+
+
+def _locked(path: Path) -> bool:
+    """Whether anybody has a lock on the file, where the system tells it; else yes: the process
+    that wrote its name there lives."""
+    try:
+        table, inode = Path("/proc/locks").read_text(), path.stat().st_ino
+    except OSError:
+        return path.exists()
+    return any(f":{inode} " in line for line in table.splitlines())
+
+
 def _sign(fd: int) -> None:
     line = json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode()
     os.ftruncate(fd, 0)

@@ -219,6 +219,11 @@ class SqliteJournalStore:
                 found.append(f"{stat.st_mtime_ns}.{stat.st_size}")
         return "/".join(found)
 
+    def held_elsewhere(self, key: SessionKey) -> bool:
+        """Whether another process has the session open for writing. A few calls of the file system;
+        not for the loop."""
+        return lease.held_elsewhere(self.folder(key) / opening.LOCK)
+
     async def _start(self, key: SessionKey, opened: Callable[[], JournalFile]) -> SqliteJournal:
         worker = Crew("journal")
         done: list[JournalFile] = []

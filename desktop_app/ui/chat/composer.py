@@ -110,7 +110,7 @@ class Composer(Live, QFrame):
         px = theme().px
         self._why = QWidget()
         why = QHBoxLayout(self._why)
-        why.setContentsMargins(px(14), px(10), px(14), 0)
+        why.setContentsMargins(px(14), px(9), px(14), px(3))  # room for the focus ring
         why.setSpacing(px(6))
         self.why = Label("", role="small", tone="muted", wrap=True)
         why.addWidget(Glyph("lock", "muted", 14))

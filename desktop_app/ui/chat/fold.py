@@ -29,6 +29,7 @@ class Fold(LiveFold, ReplayFold):
         if isinstance(event, ev.Notice) and event.code == "followed":
             for entry in event.params["entries"]:
                 self.entry(entry)
+            self._going()
             return
         super().event(event)
 
@@ -79,3 +80,13 @@ class Fold(LiveFold, ReplayFold):
             else:
                 item.status = "unknown"
             self.touch(item.id)
+        if running:
+            self._going()
+
+    def _going(self) -> None:
+        """A call that is in the journal was written to its end: where the turn goes on somewhere
+        else it runs, as far as can be seen from here."""
+        for item in self.items.values():
+            if isinstance(item, ToolItem) and item.status == "arguments":
+                item.status = "running"
+                self.touch(item.id)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QCompleter,
     QHBoxLayout,
@@ -229,7 +230,7 @@ class ModelForm(QWidget):
         completer = QCompleter(sorted(self._names), self.model.edit)
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-        popup = QListView()
+        popup = _Offered()
         completer.setPopup(popup)  # which gives it a delegate that knows no style sheet
         popup.setItemDelegate(QStyledItemDelegate(popup))
         popup.setProperty("floats", True)
@@ -385,6 +386,19 @@ class ModelForm(QWidget):
             if known is not None and (known.input, known.output) == (given, taken):
                 return known
         return Price(given, taken)
+
+
+class _Offered(QListView):
+    """A list below a field, as high as its rows: QCompleter leaves out what the style adds."""
+
+    ROWS = 7  # QCompleter.maxVisibleItems
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        rows = min(self.model().rowCount(), self.ROWS)
+        lacking = rows * self.sizeHintForRow(0) - self.viewport().height()
+        if lacking > 0:
+            self.resize(self.width(), self.height() + lacking)
 
 
 def _line(first: Field, second: Field | Button) -> QWidget:

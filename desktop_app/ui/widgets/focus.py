@@ -39,8 +39,10 @@ class FocusRing(QWidget):
 
     def _follow(self) -> None:
         # The strip around the mask's hole takes no part in the parent's layout.
-        out = self._out
-        self.setGeometry(self._target.geometry().adjusted(-out, -out, out, out))
+        out, parent = self._out, self.parentWidget()
+        whole = self._target.geometry().adjusted(-out, -out, out, out)
+        # Where the parent ends closer it would cut the ring off: it is drawn closer then.
+        self.setGeometry(whole & parent.rect() if parent is not None else whole)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         kind = event.type()

@@ -37,6 +37,7 @@ _SESSION_GLYPH = {
     "parked": "waiting",
     "interrupted": "warning",
     "readonly": "",
+    "elsewhere": "idle",
 }
 
 
@@ -73,6 +74,8 @@ def session_note(session: SessionSummary) -> str:
             return tr("approval")
         case "readonly":
             return tr("read-only")
+        case "elsewhere":
+            return tr("open elsewhere")
         case _:
             return short_ago(session.updated_us)
 
@@ -288,7 +291,11 @@ class WorkspaceTreeModel(QAbstractItemModel):
         if role == Role.ICON:
             return "pin" if session.pinned else None
         if role == Qt.ItemDataRole.ToolTipRole:
-            return title if session.state != "interrupted" else f"{title}\n{tr('interrupted')}"
+            also = {
+                "interrupted": tr("interrupted"),
+                "elsewhere": tr("Another window or program is at work in it."),
+            }.get(session.state)
+            return f"{title}\n{also}" if also else title
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return ", ".join(t for t in (tr("Session"), title, session_note(session)) if t)
         return None

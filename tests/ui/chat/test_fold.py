@@ -283,3 +283,25 @@ def test_a_call_whose_outcome_a_kill_took_says_so() -> None:
     notice = fold.items["r:3"]
     assert isinstance(notice, NoticeItem)
     assert notice.params == {"n": 1, "unknown": 1}
+
+
+def test_a_call_in_a_session_that_another_window_writes_runs_there() -> None:
+    block = {"type": "tool_call", "id": "c1", "name": "Bash", "input": '{"command": "make"}'}
+    made = [
+        ("user.message", {"msg": {"id": "u", "content": "hi"}}),
+        ("assistant.message", {"reply_id": "r", "blocks": [block], "ops": ["o1"]}),
+    ]
+    entries = [
+        HistoryEntry(seq, kind, 0, json.dumps(body).encode())
+        for seq, (kind, body) in enumerate(made, 1)
+    ]
+    opened = Fold()
+    for entry in entries:
+        opened.entry(entry)
+    opened.settle((), running=True)
+    followed = Fold()
+    followed.event(ev.Notice("followed", {"entries": entries}))
+    for fold in (opened, followed):
+        item = fold.items["o:o1"]
+        assert isinstance(item, ToolItem)
+        assert item.status == "running"

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from desktop_app.ui import i18n
 from desktop_app.ui.i18n import tr
+from desktop_app.ui.theme import theme
 from desktop_app.ui.theme import theme as current
 from desktop_app.ui.widgets import (
     Act,
@@ -81,6 +82,21 @@ def test_ring_only_for_keyboard_focus(page, qtbot):
     qtbot.keyClick(second, Qt.Key.Key_Backtab)
     assert second._ring is None
     assert first._ring is not None
+
+
+def test_ring_is_whole_where_its_parent_ends_close_by(page, qtbot):
+    button = Button("Take over")
+    put(page, button)
+    button.move(40, page.height() - button.height())
+    button.setFocus(Qt.FocusReason.TabFocusReason)
+    ring = button._ring
+    assert ring is not None
+    assert page.rect().contains(ring.geometry())
+    shot = page.grab().toImage()
+    middle, low = ring.geometry().center().x(), ring.geometry().bottom()
+    ratio = shot.devicePixelRatio()
+    line = shot.pixelColor(int(middle * ratio), int((low - 0.5) * ratio))
+    assert line.name() == theme().hex("focus").lower(), "its lower line is there"
 
 
 def test_ring_follows_its_control_and_dies_with_it(page, qtbot):
