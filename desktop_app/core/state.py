@@ -10,6 +10,7 @@ from typing import Any, Literal, cast
 
 from pydantic import Field, model_validator
 
+from .asleep import wake
 from .ids import new_id, now_iso
 from .messages import DataBlock, Msg, TextBlock, WireModel
 
@@ -83,6 +84,19 @@ class AgentState(WireModel):
     tool_context: ToolContext = Field(default_factory=ToolContext)
     tasks_context: TasksContext = Field(default_factory=TasksContext)
     middle_context: dict[str, Any] = Field(default_factory=dict[str, Any])
+
+    def model_dump(self, *args: Any, **how: Any) -> dict[str, Any]:
+        self._wake()
+        return super().model_dump(*args, **how)
+
+    def model_dump_json(self, *args: Any, **how: Any) -> str:
+        self._wake()
+        return super().model_dump_json(*args, **how)
+
+    def _wake(self) -> None:
+        """What writes them out looks past the attributes of messages that are asleep."""
+        for msg in self.context:
+            wake(msg)
 
     @model_validator(mode="before")
     @classmethod

@@ -185,7 +185,7 @@ def _compact(data: bytes, window: int) -> _Took:
     proposal = asyncio.run(compactor.propose(state, "danger", before=before))
     live = time.process_time() - started
     started = time.process_time()
-    kept = dump(state.context, account.parts, account.pricer, None)
+    kept = dump(state, account, None)
     keeping = time.process_time() - started
     stored, covered = snapshot.dump(Folded(state), kept), proposal.record.covered_ids
     del state, account, grows, compactor
@@ -202,7 +202,7 @@ def _opened(stored: bytes, window: int, covered: list[str]) -> float:
     assert now is not None
     assert now.kept is not None
     account = _account(window)
-    adopt(now.kept, account.parts, account.pricer)
+    adopt(now.kept, account)
     proposal = asyncio.run(_compactor(account).propose(now.state, "danger"))
     took = time.process_time() - started
     assert account.parts.read == 0

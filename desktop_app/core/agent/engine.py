@@ -218,7 +218,7 @@ class ContextEngine:
                 calls=self._calls,
             )
             if (kept := self.log.now.kept) is not None:
-                adopt(kept, account.parts, account.pricer)
+                adopt(kept, account)
             for other in [*self._accounts.values()][:-1]:
                 account.share(other)
         self._present = (info, marks, counter), account
@@ -226,7 +226,7 @@ class ContextEngine:
 
     def _read(self) -> bytes:
         account, now = self.account(), self.log.now
-        return dump(now.state.context, account.parts, account.pricer, now.kept)
+        return dump(now.state, account, now.kept)
 
     async def breakdown(self) -> Breakdown:
         """Who uses the window now. The first call loads the model and counts the whole session in

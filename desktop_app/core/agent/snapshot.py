@@ -9,11 +9,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import logging
+import zlib
 from typing import Any
 
+from desktop_app.core.asleep import Stored, has_blocks, stored_json
 from desktop_app.core.context.applying import record_from
 from desktop_app.core.context.guards import Guards
 from desktop_app.core.context.kept import Kept
+from desktop_app.core.messages import Msg, Role
 from desktop_app.core.state import AgentState
 from desktop_app.core.tools.background import Command, Ending
 
@@ -21,15 +24,26 @@ from .folded import Folded, Waiting
 
 logger = logging.getLogger(__name__)
 
-VERSION = 8  # of what a record means to the fold: raise it when a handler changes
+VERSION = 9  # of what a record means to the fold: raise it when a handler changes
+FORMER = 8  # which differs only in how it is written
 EVERY = 200  # records between two snapshots
+_ROLES: tuple[Role, ...] = ("user", "assistant", "system")
 
 
 def dump(now: Folded, read: bytes = b"") -> bytes:
-    """``now`` as lines of JSON: all but the state, the state, and what was ``read`` of its messages
-    (``kept.dump``). Nothing may change it meanwhile."""
+    """``now`` as a checksum and lines of JSON: all but the state, the state without its messages,
+    each of these, and what was ``read`` of them (``kept.dump``). Nothing may change it
+    meanwhile."""
+    context = now.state.context
+    state = now.state.model_copy(update={"context": list[Msg]()}).to_json().encode()
+    messages = [stored_json(m) or m.to_json().encode() for m in context]
     body: dict[str, Any] = {
         "v": VERSION,
+        "state": len(state),
+        "sizes": [len(m) for m in messages],
+        "ids": [m.id for m in context],
+        "roles": "".join([str(_ROLES.index(m.role)) for m in context]),
+        "empty": [n for n, m in enumerate(context) if not has_blocks(m)],
         "waiting": [dataclasses.asdict(w) for w in now.waiting.values()],
         "commands": [dataclasses.asdict(c) for c in now.commands.values()],
         "guards": now.guards.to_body(),
@@ -39,7 +53,8 @@ def dump(now: Folded, read: bytes = b"") -> bytes:
     for name in _PLAIN:
         body[name] = getattr(now, name)
     told = json.dumps(body, ensure_ascii=True, separators=(",", ":")).encode()
-    return b"\n".join([told, now.state.to_json().encode(), read])
+    whole = b"\n".join([told, state, *messages, b""])
+    return b"%08x %b%b" % (zlib.crc32(whole), whole, read)
 
 
 _PLAIN = (
@@ -66,15 +81,12 @@ _PLAIN = (
 def load(data: bytes, seq: int) -> Folded | None:
     """The session at ``seq``; None when the bytes are of another version or damaged."""
     try:
-        told, _, rest = data.partition(b"\n")
-        state, _, read = rest.partition(b"\n")
-        body = json.loads(told)
-        if body.get("v") != VERSION or body.get("head") != seq:
+        if data.startswith(b"{"):
+            body, now = _former(data)
+        else:
+            body, now = _read(data)
+        if body["head"] != seq:
             return None
-        # Until 0.1 the state was in the same line.
-        whole = state or json.dumps(body["state"])
-        now = Folded(AgentState.model_validate_json(whole))
-        now.kept = Kept(read, now.state.context) if read else None
         for name in _PLAIN:
             setattr(now, name, body[name])
         now.waiting = {w["op_id"]: Waiting(**w) for w in body["waiting"]}
@@ -86,6 +98,38 @@ def load(data: bytes, seq: int) -> Folded | None:
         logger.warning("a snapshot is passed over: %s", error)
         return None
     return now
+
+
+def _read(data: bytes) -> tuple[dict[str, Any], Folded]:
+    """The first line, and the state with its messages asleep. ValueError where it is of another
+    version or damaged."""
+    view = memoryview(data)
+    end = data.index(b"\n")
+    body = json.loads(data[9:end])
+    if body["v"] != VERSION:
+        raise ValueError(f"it is of version {body['v']}")
+    first = end + body["state"] + 2
+    sizes: list[int] = body["sizes"]
+    last = first + sum(sizes) + len(sizes)
+    if last > len(data) or data[:9] != b"%08x " % zlib.crc32(view[9:last]):
+        raise ValueError("it is damaged")
+    state = AgentState.model_validate_json(data[end + 1 : first - 1])
+    roles: list[Role] = [_ROLES[int(n)] for n in body["roles"]]
+    stored = Stored(data, first, sizes)
+    state.context = stored.messages(body["ids"], roles, body["empty"])
+    now = Folded(state)
+    now.kept = Kept(view[last:], state, stored) if last < len(data) else None
+    return body, now
+
+
+def _former(data: bytes) -> tuple[dict[str, Any], Folded]:
+    """Of the former version, whose state is one line of JSON; what was read of it is not used."""
+    told, _, rest = data.partition(b"\n")
+    state, _, _ = rest.partition(b"\n")
+    body = json.loads(told)
+    if body["v"] != FORMER:
+        raise ValueError(f"it is of version {body['v']}")
+    return body, Folded(AgentState.model_validate_json(state))
 
 
 def _command(value: dict[str, Any]) -> Command:

@@ -24,6 +24,7 @@ from desktop_app.core.ids import now_us
 from desktop_app.core.messages import Usage
 from desktop_app.core.state import AgentState
 
+from .aiming import Aim
 from .build import Envelope, Prompt, compaction_part
 from .counted import Counted, digest
 from .figures import HISTORY, CallCount, Forecast, drift_of, forecast_of
@@ -117,6 +118,7 @@ class Accounting:
         self.pricer = Pricer(counter, model)
         self.parts = Parts(self.pricer)
         self.running = Running(self.parts, self.pricer.texts)
+        self.aim = Aim(self)
         self.calls: deque[CallCount] = deque(maxlen=HISTORY) if calls is None else calls
         self._anchor: _Anchor | None = None
         self._growths: dict[str, float] = {}  # finished turn -> raw tokens that it brought
@@ -140,6 +142,7 @@ class Accounting:
         other._growths = dict(self._growths)
         other._breakdown = None
         other._newest = None
+        other.aim = Aim(other)
         other.calls = self.calls.copy()
         other._start_over(None)
         return other
@@ -148,8 +151,7 @@ class Accounting:
         """Read what has come at the end, a little at a time, so that a compaction has little to do.
         Asked for with every step."""
         self.parts.advance(state.context)
-        keep = KEPT * self.limits.usable / self.upper(1.0)
-        self.running.advance(state.context, compaction_part(state), keep)
+        self.running.advance(state.context, compaction_part(state), self.of_w(KEPT), self.aim)
 
     # Sums over closed messages, kept while the epoch lasts.
 
@@ -335,6 +337,14 @@ class Accounting:
     def estimate(self, text: str) -> float:
         """Tokens of a text by this model's ratio, without a frame."""
         return self.pricer.texts.count(text) * self.ratio.ratio
+
+    def raw(self, tokens: float) -> float:
+        """Raw tokens whose upper bound is ``tokens``."""
+        return tokens / self.upper(1.0)
+
+    def of_w(self, share: float) -> float:
+        """The same of a share of W."""
+        return self.raw(share * self.limits.usable)
 
     def upper(self, raw: float) -> float:
         """The upper bound of a prompt of so many raw tokens that the provider has not measured."""

@@ -9,17 +9,13 @@ from operator import is_
 from .pieces import PASTED, Pieces, Said, pasted, pieces_of
 
 Count = Callable[[str], float]
-_LISTS = (
-    "best",
+FLAT = (  # columns of figures
     "key_places",
     "keys",
     "least",
     "long",
-    "own",
     "places",
     "plain",
-    "said",
-    "sound",
     "special",
     "told",
     "whole",
@@ -28,6 +24,7 @@ _LISTS = (
     "numbers",
     "sizes",
 )
+_LISTS = ("best", "own", "said", "sound", *FLAT)
 
 
 class Cuts:
@@ -60,7 +57,7 @@ class Cuts:
         self.sizes: list[float] = []
         self.keys: list[int] = []
         self.key_places: list[int] = []
-        self.seen: set[int] = set()
+        self._seen: set[int] | None = None  # of ``keys``, once somebody asks
         self.again: dict[int, int] = {}
         self.shared = False  # somebody else reads it: it grows no more
 
@@ -73,7 +70,8 @@ class Cuts:
         other = Cuts()
         for name in _LISTS:
             setattr(other, name, list(getattr(self, name)))
-        other.seen, other.again = set(self.seen), dict(self.again)
+        other._seen = set(self._seen) if self._seen is not None else None
+        other.again = dict(self.again)
         return other
 
     def upto(self, said: Sequence[Said], count: Count) -> Cuts:
@@ -110,7 +108,9 @@ class Cuts:
         own = pieces_of(one, count, "")
         self.own.append(own)
         self._row(len(own.telling), own.best, own.plain_size, min(own.sizes), own.sound)
-        seen, again = self.seen, self.again
+        if self._seen is None:
+            self._seen = set(self.keys)
+        seen, again = self._seen, self.again
         for key in own.keys:
             if key in seen:
                 again[key] = again.get(key, 1) + 1

@@ -3,11 +3,12 @@ needs no rounds of ledgers that are made to be thrown away."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 
 from .atoms import cut_for
 from .ledger import Ledger, Room
-from .running import Standing
+from .standing import Standing
 from .tokens import CountCache
 
 FILE = 12  # raw tokens of a line that names a file
@@ -51,15 +52,29 @@ class Foresight:
             return keep
         said, facts, kept = here.said[first], here.found[first], here.raw[-1] - here.raw[first]
         if (request := cut.request) is not None:
-            said, kept = said - here.parts[request].said, kept + found[request].raw
+            said = said - here.said[request + 1] + here.said[request]
+            kept += found[request].raw
         for n in range(first, len(found) - 1):
             over = kept + self.ledger(said, facts, room) - most
             if over <= 0 or kept - found[n].raw < least:
                 break
-            said, facts = said + here.parts[n].said, facts + here.parts[n].found
+            said += here.said[n + 1] - here.said[n]
+            facts += here.found[n + 1] - here.found[n]
             kept -= found[n].raw
         self.last = self.ledger(said, facts, room)
         return min(keep, kept + 1)
+
+    def leaves(self, keep: float, least: float, most: float, room: Room) -> int:
+        """About how many atoms leave by ``keep``: what sums say, and nothing else of the cut."""
+        here = self.standing
+        raw, said, found = here.raw, here.said, here.found
+        first = bisect_left(raw, raw[-1] - keep)
+        last = max(first, bisect_left(raw, raw[-1] - least))
+
+        def fits(n: int) -> bool:
+            return raw[-1] - raw[n] + self.ledger(said[n], found[n], room) <= most
+
+        return first + bisect_left(range(first, last), True, key=fits)
 
     def again(self, ledger: float, keep: float, least: float, most: float, room: Room) -> float:
         """``keep`` once more, after the ledger of what it said last took ``ledger`` tokens."""

@@ -19,6 +19,7 @@ from .giving import said_already
 from .glimpses import RESULTS, Answer, glimpses
 from .iterations import iterations
 from .ledger import FAILED, SKILLS, Count, Failed, Ledger, Pin, Touched, is_pinned
+from .pieces import key_of
 from .reading import Called, Found, Rule, Step, Words, item_of, read_step, read_words
 from .rules import PASTED as RULES_OF_PASTED
 from .rules import about_the_same, binds, speaks_of_rules
@@ -52,7 +53,7 @@ class Intake:
         self.said: list[Said] = list(ledger.said)
         self.items: list[LedgerItem] = list(ledger.items)
         self.rules = [n for n, i in enumerate(self.items) if i.kind == "constraint"]
-        self.shapes = {shape(i.text) for i in self.items if i.kind != "constraint"}
+        self.shapes = {key_of(shape(i.text)) for i in self.items if i.kind != "constraint"}
         self.cuts = Cuts()
         self.pins: list[Pin] = list(ledger.pins)
         self.lists: list[TodoList] = [n.model_copy(deep=True) for n in ledger.lists]
@@ -164,9 +165,9 @@ class Intake:
     def _found(self, found: Found) -> None:
         """A decision or a fact, unless it stands there already, closed or not. A decision of the
         agent that tells a change closes the one that it names."""
-        if found.shape in self.shapes:
+        if found.key in self.shapes:
             return
-        self.shapes.add(found.shape)
+        self.shapes.add(found.key)
         if found.changes:
             for other in list(self.items):
                 still = other.kind == "decision" and other.status == "open"

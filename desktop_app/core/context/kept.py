@@ -13,16 +13,20 @@ import logging
 import threading
 import zlib
 from collections.abc import Sequence
+from itertools import accumulate
 from operator import is_
 from typing import Any
 
 import desktop_app
+from desktop_app.core.asleep import Stored, asleep, wake
 from desktop_app.core.messages import AnyBlock, Msg, TextBlock, ToolCallBlock, ToolResultBlock
+from desktop_app.core.state import AgentState
 
+from .accounting import Accounting
 from .findings import shape
 from .glimpses import Answer
-from .parts import Entry, Part, Parts
-from .pieces import Said, cut_of, put_cut
+from .parts import Entry, Part
+from .pieces import Said, cut_of, key_of, put_cut
 from .pricing import Piece, Pricer
 from .reading import Called, Found, Rule, Step, Told, Words
 from .todos import Change, Todo
@@ -30,54 +34,109 @@ from .tokens import CountCache
 from .types import Evidence, LedgerItem
 
 logger = logging.getLogger(__name__)
-VERSION = f"{desktop_app.__version__}-3"  # of what is read and how: raise the last figure with it
+VERSION = f"{desktop_app.__version__}-4"  # of what is read and how: raise the last figure with it
 Row = list[Any]
+CHUNK = 1 << 16  # bytes in which the end of the first line is looked for
 
 
 class Kept:
-    """What ``dump`` gave for ``context``, as bytes: looked at when somebody asks. Make it before
-    the context grows or changes: each row is good for the blocks that are there now."""
+    """What ``dump`` gave for the messages of ``state``, as bytes: looked at when somebody asks.
+    Make it before the state grows or changes: each row is good for the blocks that are there now.
+    ``stored`` are the messages, where they are asleep."""
 
-    def __init__(self, data: bytes, context: Sequence[Msg]) -> None:
-        self._data = data
-        self._blocks = [(m.id, list(m.content)) for m in context]
+    def __init__(
+        self, data: bytes | memoryview, state: AgentState, stored: Stored | None = None
+    ) -> None:
+        self._data: bytes | memoryview = data
+        self._whole = state.model_copy(update={"context": list(state.context)})
+        self._stored = stored
+        self._blocks = {} if stored is not None else self._now()
         self._lock = threading.Lock()
+        self._looked = False
         self._counter = self._model = ""
-        self._rows: dict[str, tuple[list[AnyBlock], bytes]] = {}
+        self._numbers: dict[str, int] = {}  # of messages that have a row, by id
+        self._starts: list[int] = []
+        self._used: set[str] = set()
+        self.running: memoryview | None = None  # see ``ahead``
+
+    def _now(self) -> dict[int, list[AnyBlock]]:
+        return {n: list(m.content) for n, m in enumerate(self._whole.context)}
 
     def _load(self) -> None:
-        """Parse what was kept, once."""
+        """Look at what was kept, once."""
         with self._lock:
-            data, self._data = self._data, b""
-            blocks, self._blocks = self._blocks, []
-            checksum, _, told = data.partition(b" ")
-            if checksum != _sum(told):
+            if self._looked:
                 return
-            head, *rows = told.split(b"\v")
-            value: Any = json.loads(head)
-            if value["v"] != VERSION:
-                return
-            self._counter, self._model = value["counter"], value["model"]
-            self._rows = {
-                name: (own, row) for (name, own), row in zip(blocks, rows, strict=False) if row
-            }
+            view = memoryview(self._data)
+            try:
+                end = self._checked(view)
+                value: Any = json.loads(bytes(view[9:end]))
+                if value["v"] != VERSION:
+                    return
+                self._counter, self._model = value["counter"], value["model"]
+                self._starts = list(accumulate(value["rows"], initial=end + 1))
+                self.running = view[self._starts[-1] :]
+                ids = [m.id for m in self._whole.context]
+                self._numbers = dict(zip(ids, range(len(value["rows"])), strict=False))
+            except (ValueError, KeyError, TypeError) as error:
+                logger.info("what was read before is not used: %s", error)
+                self._counter = self._model = ""
+            finally:
+                self._looked = True
+
+    @staticmethod
+    def _checked(view: memoryview) -> int:
+        """Where the first line ends."""
+        if bytes(view[:9]) != _sum(view[9:]) + b" ":
+            raise ValueError("it is damaged")
+        at = 9
+        while (end := bytes(view[at : at + CHUNK]).find(b"\n")) < 0:
+            at += CHUNK
+            if at >= len(view):
+                raise ValueError("it has no first line")
+        return at + end
 
     def fits(self, pricer: Pricer) -> bool:
         """Whether it was weighed as ``pricer`` weighs."""
-        if self._data:
+        if not self._looked:
             self._load()
         return (self._counter, self._model) == (pricer.texts.counter.name, pricer.model)
 
+    @property
+    def state(self) -> AgentState:
+        """What it was kept of, as that was then."""
+        return self._whole
+
     def row(self, msg: Msg) -> tuple[list[AnyBlock], bytes]:
         """Of ``msg``, where it begins with the blocks that were read; else nothing."""
-        blocks, row = self._rows.get(msg.id, _NOTHING)
-        same = len(blocks) <= len(msg.content) and all(map(is_, blocks, msg.content))
-        return (blocks, row) if same else _NOTHING
+        number = self._numbers.get(msg.id)
+        if number is None:
+            return _NOTHING
+        if asleep(msg):
+            wake(msg)
+        woken = self._stored.woken if self._stored is not None else self._blocks
+        blocks = woken.get(number)
+        if blocks is None or len(blocks) > len(msg.content):
+            return _NOTHING
+        same = all(map(is_, blocks, msg.content))
+        return (blocks, self._row(number)) if same else _NOTHING
+
+    def _row(self, number: int) -> bytes:
+        start, end = self._starts[number : number + 2]
+        return bytes(memoryview(self._data)[start:end])
+
+    def asleep(self, msg: Msg) -> bytes | None:
+        """The row of a message that nobody looked at yet; None of another."""
+        number = self._numbers.get(msg.id)
+        mine = number is not None and self._whole.context[number] is msg and asleep(msg)
+        return self._row(number) if mine and number is not None else None
 
     def entry(self, msg: Msg, texts: CountCache) -> Entry | None:
         """The entry that a row was made from, once; None where there is none, or it is damaged."""
+        if msg.id in self._used:
+            return None
         blocks, row = self.row(msg)
-        self._rows.pop(msg.id, None)
+        self._used.add(msg.id)
         if not row:
             return None
         try:
@@ -94,29 +153,35 @@ class Kept:
 _NOTHING: tuple[list[AnyBlock], bytes] = ([], b"")
 
 
-def adopt(kept: Kept, parts: Parts, pricer: Pricer) -> None:
-    """Let ``parts`` go on from what was read before, where that was for the same counter and
+def adopt(kept: Kept, account: Accounting) -> None:
+    """Let ``account`` go on from what was read before, where that was for the same counter and
     model."""
-    parts.adopt(lambda msg: kept.entry(msg, pricer.texts) if kept.fits(pricer) else None)
+    pricer = account.pricer
+    account.parts.adopt(lambda msg: kept.entry(msg, pricer.texts) if kept.fits(pricer) else None)
+    account.running.adopt(lambda: kept if kept.fits(pricer) else None)
 
 
-def dump(context: Sequence[Msg], parts: Parts, pricer: Pricer, kept: Kept | None) -> bytes:
-    """What of ``context`` was read, for ``Kept``: now, or before (``kept``) where nobody asked for
+def dump(state: AgentState, account: Accounting, kept: Kept | None) -> bytes:
+    """What of ``state`` was read, for ``Kept``: now, or before (``kept``) where nobody asked for
     it since. Empty when it is nothing."""
-    texts, rows = pricer.texts, list[bytes]()
-    if kept is not None and not kept.fits(pricer):
+    parts, texts, rows = account.parts, account.pricer.texts, list[bytes]()
+    if kept is not None and not kept.fits(account.pricer):
         kept = None
-    for msg in context:
-        if (entry := parts.known(msg)) is not None:
+    for msg in state.context:
+        if kept is not None and (row := kept.asleep(msg)) is not None:
+            rows.append(row)
+        elif (entry := parts.known(msg)) is not None:
             entry.row = entry.row or _row(msg, entry, texts)
             rows.append(entry.row)
         else:
             rows.append(kept.row(msg)[1] if kept is not None else b"")
     if not any(rows):
         return b""
-    head = _bytes({"v": VERSION, "counter": texts.counter.name, "model": pricer.model})
-    told = b"\v".join([head, *rows])  # which JSON never holds
-    return _sum(told) + b" " + told
+    head = {"v": VERSION, "counter": texts.counter.name, "model": account.pricer.model}
+    running = account.running.dump(state)
+    told = _bytes({**head, "rows": [len(row) for row in rows]})
+    whole = b"".join([told, b"\n", *rows, running])
+    return _sum(whole) + b" " + whole
 
 
 def _row(msg: Msg, entry: Entry, texts: CountCache) -> bytes:
@@ -128,7 +193,7 @@ def _bytes(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode()
 
 
-def _sum(data: bytes) -> bytes:
+def _sum(data: bytes | memoryview) -> bytes:
     return f"{zlib.crc32(data):08x}".encode()
 
 
@@ -224,7 +289,7 @@ def _told(msg: Msg, block: Any, boxes: Any, found: list[Row], texts: CountCache)
         texts.keep_all((text, f"- {text}"), (count, line))
         evidence = Evidence(msg.id, text if quote is None else quote)
         item = LedgerItem(name, kind, text, evidence=(evidence,))
-        made.append(Found(item, shape(text), bool(changes)))
+        made.append(Found(item, key_of(shape(text)), bool(changes)))
     return Told(block, _change(boxes), tuple(made))
 
 

@@ -231,6 +231,8 @@ class Ledger(WireModel):
     def body(self) -> dict[str, Any]:
         """As ``model_dump``, at a fraction of its cost: what a state has of it."""
         body = dict(vars(self))
+        for one in self.said:
+            _ = one.text  # it may not have been read yet: see ``ahead``
         for name in _FLAT:
             body[name] = [_plain(one) for one in body[name]]
         body["lists"] = [n.model_dump() for n in self.lists]

@@ -118,7 +118,7 @@ class Parts:
         ``keep`` False: of a context that is not the session's, nothing is remembered."""
         if keep:
             found = [self.entry(msg) for msg in context]
-            self.forget(context, found)
+            self.forget(context)
             return found
         known = ((msg, self._known.get(msg.id)) for msg in context)
         return [e if e is not None and e.is_of(m) else self._entry(m, e) for m, e in known]
@@ -137,10 +137,10 @@ class Parts:
             self._known[msg.id] = entry
         return entry
 
-    def forget(self, context: Sequence[Msg], entries: Sequence[Entry]) -> None:
+    def forget(self, context: Sequence[Msg]) -> None:
         """Forget what is not in ``context`` once that is most of it."""
-        if len(self._known) > 2 * len(entries) + 64:
-            self._known = {m.id: e for m, e in zip(context, entries, strict=True)}
+        if len(known := self._known) > 2 * len(context) + 64:
+            self._known = {m.id: known[m.id] for m in context if m.id in known}
 
     def known(self, msg: Msg) -> Entry | None:
         """The entry of ``msg`` where it was read as it is."""

@@ -12,24 +12,25 @@ from collections.abc import Callable, Sequence
 from .intake import Intake
 from .ledger import Ledger
 from .pins import settle
-from .running import Read, Standing
+from .standing import Read, Standing
 
 Count = Callable[[str], float]
 
 
 class Past:
     """The parts of a context (messages of the person, steps of replies) and ledgers of some of
-    them, on top of ``first``. ``read`` is what was taken in of the oldest already. ``first``,
-    entries and messages are never changed."""
+    them, on top of ``first``. ``read`` is what was taken in of the oldest already, each more than
+    the one before. ``first``,
+    entries and messages are never changed, nor is what was ``read``."""
 
-    def __init__(self, standing: Standing, first: Ledger, read: Read | None = None) -> None:
+    def __init__(self, standing: Standing, first: Ledger, read: Sequence[Read] = ()) -> None:
         self.first = first
         self._settled = first.fork()
         settle(self._settled)
         self._standing = standing
         # Parts before the person's last message, which may stay whatever its age.
         self._spoke = standing.persons[-1] if standing.persons else 0
-        self._known = [read] if read is not None else []  # each goes on from the one before
+        self._known = list(read)  # each goes on from the one before
 
     def ledger(self, gone: set[int], front: int | None, blocks: int, count: Count) -> Ledger:
         """A ledger of its own, of the messages at the places ``gone`` and of the first ``blocks``
@@ -51,7 +52,7 @@ class Past:
 
     def _wanted(self, gone: set[int], front: int | None, blocks: int) -> Sequence[int]:
         """The parts that leave, in order."""
-        firsts, parts = self._standing.firsts, self._standing.parts
+        firsts, atoms = self._standing.firsts, self._standing.atoms
         places = gone if front is None else gone | {front}
         stays = [n for n in range(max(places, default=-1) + 1) if n not in places]
         wanted: list[int] = []
@@ -62,4 +63,4 @@ class Past:
         if front is None or front in gone:
             return wanted
         late = set(range(firsts[front], firsts[front + 1]))
-        return [n for n in wanted if n not in late or parts[n].end <= blocks]
+        return [n for n in wanted if n not in late or atoms[n].end <= blocks]

@@ -60,16 +60,20 @@ class Said(WireModel):
         made = object.__new__(cls)
         fields = {"id": of.id, "text": text, "whole": False, "edited": of.edited}
         object.__setattr__(made, "__dict__", fields)
-        for name, value in _MADE.items():
-            object.__setattr__(made, name, value)
+        cls.finish(made)
         return made
 
+    @staticmethod
+    def finish(made: Said) -> None:
+        """What a model has beside its fields."""
+        put = object.__setattr__
+        put(made, "__pydantic_fields_set__", _FIELDS)
+        put(made, "__pydantic_extra__", _NO_MORE)
+        put(made, "__pydantic_private__", None)
 
-_MADE: dict[str, Any] = {
-    "__pydantic_fields_set__": {"id", "text", "whole", "edited"},
-    "__pydantic_extra__": {},
-    "__pydantic_private__": None,
-}
+
+_FIELDS = {"id", "text", "whole", "edited"}  # nobody changes these
+_NO_MORE: dict[str, Any] = {}
 
 
 class Pieces(NamedTuple):
@@ -201,7 +205,7 @@ def _columns(
 ) -> Pieces:
     """``more`` tokens set a piece apart from the others."""
     sizes = tuple([c + more for c in counts])
-    keys = tuple([_key(shape) for shape in shapes_of(texts)])
+    keys = tuple([key_of(shape) for shape in shapes_of(texts)])
     rest = tuple([n for n, w in enumerate(worth) if not w > 0])
     made = Pieces(
         texts,
@@ -222,8 +226,9 @@ def _columns(
     return made._replace(best=joined(made, made.telling, count)) if made.telling else made
 
 
-def _key(shape: str) -> int:
-    """64 bits: of a million pieces no two are taken for the same by chance."""
+def key_of(shape: str) -> int:
+    """What stands for a text where texts are compared. 64 bits: of a million pieces no two are
+    taken for the same by chance."""
     digest = blake2b(shape.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little", signed=True)
 

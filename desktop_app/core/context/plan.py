@@ -11,6 +11,7 @@ from desktop_app.core.messages import Msg
 from desktop_app.core.state import AgentState
 
 from .accounting import Accounting
+from .aiming import FOUND, KEEP, KEEP_LEAST, room_of
 from .atoms import Atom, Cut, cut_for, newest_said
 from .build import (
     Envelope,
@@ -26,20 +27,19 @@ from .chosen import Chosen
 from .draft import Draft
 from .foresight import TITLES, Foresight
 from .intake import absorb
-from .ledger import FILES, Ledger, Room
+from .ledger import Ledger, Room
 from .ledger_text import render
 from .levels import LEVELS, Way, gone_at
 from .masking import Mask, old_masks, squeeze
 from .offloading import offload
 from .past import Past
 from .pins import settle
-from .running import KEPT, Standing
+from .running import KEPT
+from .standing import Standing
 from .tokens import FRAME
 from .types import Breakdown, Choices, CompactionRecord, Trigger
 from .weighing import foreseen, remaining, weighed
 
-KEEP = 0.25  # of W: the newest steps stay in this, counting the conversation alone
-KEEP_LEAST = 0.08  # of W: before they get less, what gives way in the ledger does
 LAST = 0.03  # of W: a newest step of no more than this stays, even a little over the target
 KEEP_BY_HAND = 0.3  # of the conversation, when a person asks for less than the marks would
 ROUNDS = 24
@@ -47,7 +47,7 @@ LOOSE = 0.05  # of the target: when more than this is left, more of the newest s
 FREES = 0.1  # of W: an automatic compaction that frees less comes again at once
 FREES_LEAST = 2000  # tokens; on small windows a fifth of W
 PATIENT: frozenset[Trigger] = frozenset({"danger", "resume", "model_switch"})
-FOUND, FOUND_LEAST = 0.35, 0.02  # of W: decisions and facts, where there is room for them
+FOUND_LEAST = 0.02  # of W: decisions and facts, whatever else is there
 SEEN = 0.12  # of W: lines of results, out of what is left to the target
 
 
@@ -83,12 +83,8 @@ class Planner:
         self._past: Past | None = None
         self._standing = Standing.of((), [])
 
-    def _raw(self, tokens: float) -> float:
-        """Raw tokens whose upper bound is ``tokens``."""
-        return tokens / self.account.upper(1.0)
-
     def _share(self, share: float) -> float:
-        return self._raw(share * self.account.limits.usable)
+        return self.account.of_w(share)
 
     def draft(self, state: AgentState, notes: int, mask: bool, trigger: Trigger) -> Draft:
         """The plan; ``mask`` tries tier 1 first. ``notes`` tokens are left free for a model where
@@ -104,7 +100,7 @@ class Planner:
         chosen = Chosen.of(self._choices, state.context, found)
         fixed = sum(p.raw for p in pricer.envelope(self._envelope))
         talk = here.raw[-1]
-        target = self._raw(self.account.limits.mark(self.account.limits.target))
+        target = self.account.raw(self.account.limits.mark(self.account.limits.target))
         if self.account.upper(fixed) > self.account.limits.usable:
             raise cannot_fit(self.before(state), int(self.account.upper(fixed)))
         if mask:
@@ -118,7 +114,7 @@ class Planner:
         if trigger == "manual":
             keep = min(keep, KEEP_BY_HAND * talk)
         begun = Draft(state, self._before, weight, self._ledger(state), tier=2)
-        spoken = Spoken(fixed, target, keep, self._raw(notes), self._newest(found))
+        spoken = Spoken(fixed, target, keep, self.account.raw(notes), self._newest(found))
         draft, total = self._fitted(begun, spoken, chosen)
         self._worth(draft, total, trigger)
         offload(draft)
@@ -138,8 +134,9 @@ class Planner:
 
     def before(self, state: AgentState) -> Breakdown:
         """The account of ``state``, which the plan is of: as it was shown, else as foreseen."""
-        entries = self._standing.entries
-        return self._before or foreseen(self.account, self._envelope, state, entries)
+        if self._before is not None:
+            return self._before
+        return foreseen(self.account, self._envelope, state, self._standing.every())
 
     def foreseen(self, state: AgentState) -> Breakdown:
         """The account of ``state``, which nobody has measured."""
@@ -188,7 +185,7 @@ class Planner:
         here, running = self._standing, self.account.running
         found, part = here.atoms, compaction_part(begun.state)
         target, keep, notes = spoken.target, spoken.keep, spoken.notes
-        read = running.read(here.context, part, self._share(KEPT))
+        read = running.read(here.context, part, self._share(KEPT), self.account.aim)
         self._past = Past(here, begun.ledger, read)
         way = Way(
             keep,
@@ -199,7 +196,7 @@ class Planner:
         )
         texts = self.account.pricer.texts
         foresight = Foresight.of(here, begun.ledger, texts)
-        free, room = target - spoken.fixed - notes, self.room(0, way.most)
+        free, room = target - spoken.fixed - notes, room_of(self.account, 0, way.most)
         way.keep = foresight.keep(keep, way.least, free, room)
         best: tuple[float, Draft] | None = None  # what fits, else the smallest
         fits = False
@@ -234,10 +231,10 @@ class Planner:
         """A draft with this room, ``stays`` of it for the newest steps, and the raw tokens of what
         stays live and of its ledger."""
         found = self._standing.atoms
-        atoms_now, masks = self._squeezed(begun.state, found, max(stays, self._raw(400)))
+        atoms_now, masks = self._squeezed(begun.state, found, max(stays, self.account.raw(400)))
         cut = cut_for(atoms_now, max(0.0, stays), self._standing.opened)
         draft = replace(begun, ledger=begun.ledger.fork(), masks=masks, level=way.level)
-        self._placed(draft, atoms_now, cut, self.room(way.level, way.most), chosen)
+        self._placed(draft, atoms_now, cut, room_of(self.account, way.level, way.most), chosen)
         return draft, self._kept(draft), self._rendered(draft.ledger)
 
     def _settled(
@@ -262,7 +259,7 @@ class Planner:
         here, gone = self._standing, draft.gone
         kept = here.left(here.weights, gone)
         if (front := draft.front) is not None and front not in gone:
-            parts = here.entries[front].parts
+            parts = here.entry(front).parts
             kept -= sum(p.raw for p in parts if p.start < draft.front_blocks)
         return kept - sum(m.freed for m in draft.masks)
 
@@ -290,19 +287,6 @@ class Planner:
         count = self.account.pricer.texts.count_lines
         render(ledger, self._where)
         return count(ledger.pinned) + count(ledger.history) + 2 * FRAME
-
-    def room(self, level: int, found: float) -> Room:
-        """What a ledger may take at a level of giving way, in raw tokens."""
-        said, notes, seen, files = LEVELS[level]
-        shown = max(8, min(FILES, self.account.limits.usable // 400))
-        return Room(
-            said=self._share(said),
-            found=found,
-            notes=self._share(notes),
-            seen=self._share(seen),
-            shown=round(files * shown),
-            read=level == 0,
-        )
 
     def _placed(
         self,
@@ -370,7 +354,7 @@ class Planner:
             for number in here.changing
             if (atom := found[number]).message not in gone
             and atom.start >= draft.gone_from(atom.message)
-            and (step := here.parts[number].step) is not None
+            and (step := here.part(number).step) is not None
             for change in step.changes(context[atom.message].id)
         )
         _name_latest(ledger, context, found, cut)

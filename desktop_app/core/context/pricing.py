@@ -80,6 +80,10 @@ class Pricer:
         self._envelope = envelope
         return self._envelope_pieces
 
+    def known(self) -> float:
+        """Raw tokens of the newest envelope that was priced."""
+        return sum([p.raw for p in self._envelope_pieces])
+
     def _told(self, envelope: Envelope) -> list[Piece]:
         """The system text, its skills one by one."""
         pieces = [

@@ -23,7 +23,7 @@ from .artifacts import Action, touched
 from .findings import changes, findings, shape
 from .glimpses import Answer, is_data, telling
 from .iterations import Iteration, iterations
-from .pieces import Said
+from .pieces import Said, key_of
 from .redact import redact
 from .rules import modality, rules_in, takes_back
 from .todos import Change, boxes_of, change_of, is_list
@@ -52,11 +52,11 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A decision or a fact as the ledger takes it in. ``shape`` is what two that say the same have
-    in common; ``changes`` whether it tells that something is used no more."""
+    """A decision or a fact as the ledger takes it in. ``key`` is equal of two that say the
+    same; ``changes`` whether it tells that something is used no more."""
 
     item: LedgerItem
-    shape: str
+    key: int
     changes: bool
 
 
@@ -92,6 +92,11 @@ class Step:
     calls: tuple[Called, ...]
     found: tuple[Found, ...]
     lists: bool  # whether some text has a list in it
+
+    @property
+    def changing(self) -> bool:
+        """Whether it does something to lists."""
+        return self.lists or any(c.change is not None for c in self.calls)
 
     def changes(self, name: str) -> list[tuple[Change, str]]:
         """What it does to lists, in order, each with what it was seen in; ``name`` is the id of
@@ -145,7 +150,7 @@ def item_of(
     """A decision or a fact; a model's closes nothing."""
     origin: Origin = "summariser" if by_model else "assistant"
     item = LedgerItem(name, kind, text, origin=origin, evidence=(evidence,))
-    return Found(item, shape(text), kind == "decision" and not by_model and changes(text))
+    return Found(item, key_of(shape(text)), kind == "decision" and not by_model and changes(text))
 
 
 def _told(msg: Msg, block: TextBlock, called: list[str]) -> Told:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from desktop_app.core.asleep import asleep, read, stored_json
 from desktop_app.core.messages import AnyBlock, Msg, ToolResultBlock
 
 from .build import slipway
@@ -32,14 +33,20 @@ class WayBack(Mapping[str, Any]):
         written: list[Any] | None,
     ) -> None:
         self._left = list(left)
+        # What is asleep is as it was stored, whatever becomes of it.
+        self._stored = {n: raw for n, m in enumerate(left) if (raw := stored_json(m)) is not None}
         self._marks: dict[tuple[int, int], dict[str, Any]] = {}
         for place, msg in enumerate(left):
-            if msg.metadata:
-                self._marks[place, -1] = dict(msg.metadata)
-            for at, block in enumerate(msg.content):
-                if block.type == "tool_result" and (marks := _marks_of(block)):
-                    self._marks[place, at] = dict(marks)
+            if place not in self._stored:
+                self._mark_all(place, msg)
         self._plain = {"outputs": outputs, "former": former, "written": written}
+
+    def _mark_all(self, place: int, msg: Msg) -> None:
+        if msg.metadata:
+            self._marks[place, -1] = dict(msg.metadata)
+        for at, block in enumerate(msg.content):
+            if block.type == "tool_result" and (marks := _marks_of(block)):
+                self._marks[place, at] = dict(marks)
 
     @classmethod
     def of(cls, undo: Mapping[str, Any]) -> WayBack:
@@ -52,7 +59,9 @@ class WayBack(Mapping[str, Any]):
     def still(self, place: int, here: Msg, *, whole: bool) -> bool:
         """Whether ``here`` begins with the message that left as number ``place``, its marks as they
         were; ``whole`` that nothing came to it."""
-        left, now = self._left[place], here.content
+        if here is self._left[place] and asleep(here):
+            return True
+        left, now = self._was(place), here.content
         if here.id != left.id or (len(now) != len(left.content) if whole else False):
             return False
         if len(now) < len(left.content) or slipway(here.metadata) != self._mark(place, -1):
@@ -66,6 +75,13 @@ class WayBack(Mapping[str, Any]):
                 return False
         return True
 
+    def _was(self, place: int) -> Msg:
+        """A message that left; one that was asleep, as it was then."""
+        if (raw := self._stored.pop(place, None)) is not None:
+            self._left[place] = read(raw)
+            self._mark_all(place, self._left[place])
+        return self._left[place]
+
     def _mark(self, place: int, at: int) -> dict[str, Any]:
         mark = self._marks.get((place, at))
         return slipway(mark) if mark else {}
@@ -77,6 +93,8 @@ class WayBack(Mapping[str, Any]):
         return f'{{"messages":[{messages}],{rest[1:]}'.encode()
 
     def _json(self, place: int, msg: Msg) -> str:
+        if (raw := self._stored.get(place)) is not None:
+            return bytes(raw).decode()
         marks = self._marks
         same = msg.metadata == marks.get((place, -1), {}) and all(
             block.metadata == marks.get((place, at), {})
@@ -92,6 +110,8 @@ class WayBack(Mapping[str, Any]):
         return [self._written_out(place, msg) for place, msg in enumerate(self._left)]
 
     def _written_out(self, place: int, msg: Msg) -> dict[str, Any]:
+        if (raw := self._stored.get(place)) is not None:
+            return read(raw).model_dump()
         out = msg.model_dump()
         out["metadata"] = self._marks.get((place, -1), {})
         for at, block in enumerate(out["content"]):

@@ -14,7 +14,7 @@ from .draft import Draft
 from .iterations import iterations
 from .parts import Entry
 from .pricing import Piece
-from .running import Standing
+from .standing import Standing
 from .types import Breakdown, CompactionRecord
 
 
@@ -26,7 +26,7 @@ def weighed(
     cut = part.get("cut")
     raw = standing.weights[-1]
     for place in standing.loops if cut is not None else ():
-        msg, entry = state.context[place], standing.entries[place]
+        msg, entry = state.context[place], standing.entry(place)
         if msg.id == cut and not entry.parts[0].thinks:
             raw += sum(p.raw for p in _stripped(account, msg)) - entry.raw
     ends = [*head_messages(state, part), *tail_messages(state, part, bool(standing.tasks))]
@@ -45,7 +45,7 @@ def remaining(
     tell."""
     gone, ledger, state = draft.gone, draft.ledger, draft.state
     front = draft.front if draft.front not in gone else None
-    own = standing.entries[front] if front is not None else None
+    own = standing.entry(front) if front is not None else None
     if draft.masks or (ledger.cut and standing.loops) or (own is not None and own.images > 0):
         new = apply(record, state)
         entries = account.parts.of(new.context, keep=False)

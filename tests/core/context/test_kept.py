@@ -25,21 +25,26 @@ LIMITS = Limits(window=8000, max_output=1000)
 
 def written(account: Accounting, state: AgentState, before: Kept | None = None) -> bytes:
     """What is kept of a state, as it lies on the disk."""
-    return dump(state.context, account.parts, account.pricer, before)
+    return dump(state, account, before)
 
 
 def reopened(state: AgentState, data: bytes, account: Accounting) -> tuple[AgentState, Kept]:
     again = AgentState.model_validate_json(state.to_json())
-    found = Kept(data, again.context)
-    adopt(found, account.parts, account.pricer)
+    found = Kept(data, again)
+    adopt(found, account)
     return again, found
 
 
 def changed(data: bytes, head: dict[str, Any], rows: list[bytes] | None = None) -> bytes:
     """The same with another head, or other first rows, and sound."""
-    told, *own = data.partition(b" ")[2].split(b"\v")
-    whole = [json.dumps({**json.loads(told), **head}).encode(), *(rows or [])]
-    found = b"\v".join([*whole, *own[len(whole) - 1 :]])
+    told, _, body = data[9:].partition(b"\n")
+    value, own, at = json.loads(told), list[bytes](), 0
+    for size in value["rows"]:
+        own.append(body[at : at + size])
+        at += size
+    whole = [*(rows or []), *own[len(rows or []) :]]
+    value = {**value, "rows": [len(row) for row in whole], **head}
+    found = b"".join([json.dumps(value).encode(), b"\n", *whole, body[at:]])
     return f"{zlib.crc32(found):08x} ".encode() + found
 
 
@@ -143,4 +148,4 @@ def test_images_and_texts_of_many_lines_are_kept_too() -> None:
 
 def test_a_session_of_which_nothing_was_read_keeps_nothing() -> None:
     account = Accounting(LIMITS)
-    assert dump(long(3).context, account.parts, account.pricer, None) == b""
+    assert dump(long(3), account, None) == b""

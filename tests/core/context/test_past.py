@@ -11,7 +11,7 @@ from desktop_app.core.context.ledger import Ledger
 from desktop_app.core.context.parts import Parts
 from desktop_app.core.context.past import Past
 from desktop_app.core.context.pricing import Pricer
-from desktop_app.core.context.running import Standing
+from desktop_app.core.context.standing import Standing
 from desktop_app.core.context.tokens import ClassCounter
 from desktop_app.core.messages import Msg, TextBlock, ToolCallBlock, ToolResultBlock
 

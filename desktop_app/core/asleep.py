@@ -1,0 +1,172 @@
+"""Messages that are still the JSON they were stored as: each is read when somebody asks for more of
+it than its id and role, and is a plain ``Msg`` from then on.
+
+A long session has thousands of messages of which few are ever looked at again. Whoever holds one
+sees no difference: it is the same object before and after, and equal to what reading it at once
+gives. What is written of one that nobody looked at is its own bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Sequence
+from typing import Any, cast
+
+from .messages import AnyBlock, Msg, Role
+
+_LOCK = threading.RLock()  # the window and a thread that plans may ask for the same message
+
+
+class Stored:
+    """The bytes of the messages of one context, one after the other: number ``n`` is ``sizes[n]``
+    bytes long, from byte ``start`` of ``data`` on, with one byte between two."""
+
+    def __init__(self, data: bytes, start: int, sizes: Sequence[int]) -> None:
+        self._view = memoryview(data)
+        self._starts = [start]
+        for size in sizes:
+            self._starts.append(self._starts[-1] + size + 1)
+        # By number, the blocks that a message began with when it was read.
+        self.woken: dict[int, list[AnyBlock]] = {}
+
+    def view(self, number: int) -> memoryview:
+        """A message's own JSON."""
+        return self._view[self._starts[number] : self._starts[number + 1] - 1]
+
+    def raw(self, number: int) -> bytes:
+        return bytes(self.view(number))
+
+    def messages(
+        self, ids: Sequence[str], roles: Sequence[Role], empty: Sequence[int]
+    ) -> list[Msg]:
+        """All of them, asleep. ``empty`` are the numbers of those that have no blocks."""
+        made: list[Msg] = []
+        new, nothing = object.__new__, set(empty)
+        for number, name in enumerate(ids):
+            msg = new(Asleep)
+            fields = vars(msg)
+            fields["id"], fields["role"] = name, roles[number]
+            fields["_stored"], fields["_number"] = self, number
+            made.append(msg)
+        for number in nothing:
+            vars(made[number])["_empty"] = True
+        return made
+
+
+class Asleep(Msg):
+    """See the module. Made by ``Stored``."""
+
+    def __getattr__(self, name: str) -> Any:
+        _wake(self)
+        return getattr(self, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        _wake(self)
+        setattr(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        _wake(self)
+        delattr(self, name)
+
+    def __eq__(self, other: object) -> bool:
+        _wake(self)
+        wake(other)
+        return self == other
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+    def __iter__(self) -> Any:
+        _wake(self)
+        return iter(self)
+
+    def __repr__(self) -> str:
+        _wake(self)
+        return repr(self)
+
+    def __str__(self) -> str:
+        _wake(self)
+        return str(self)
+
+    def __copy__(self) -> Any:
+        _wake(self)
+        return self.__copy__()
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Any:
+        _wake(self)
+        return self.__deepcopy__(memo)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        _wake(self)
+        return self.__reduce_ex__(protocol)
+
+    def model_copy(self, *args: Any, **how: Any) -> Any:
+        _wake(self)
+        return self.model_copy(*args, **how)
+
+    def model_dump(self, *args: Any, **how: Any) -> Any:
+        _wake(self)
+        return self.model_dump(*args, **how)
+
+    def model_dump_json(self, *args: Any, **how: Any) -> str:
+        _wake(self)
+        return self.model_dump_json(*args, **how)
+
+    def to_json(self) -> str:
+        stored = self.__dict__.get("_stored")
+        if stored is None:  # it woke up meanwhile
+            return Msg.to_json(self)
+        return cast(Stored, stored).raw(self.__dict__["_number"]).decode()
+
+
+def wake(msg: object) -> None:
+    """Read a message that is still asleep; needed only by what looks past its attributes."""
+    if isinstance(msg, Asleep):
+        _wake(msg)
+
+
+def asleep(msg: Msg) -> bool:
+    """Whether nobody has looked at a message yet: then it is as it was stored."""
+    return type(msg) is Asleep
+
+
+def has_blocks(msg: Msg) -> bool:
+    """Whether there is anything in a message, without reading it."""
+    fields = msg.__dict__
+    return "_empty" not in fields if "_stored" in fields else bool(msg.content)
+
+
+def stored_json(msg: Msg) -> memoryview | None:
+    """The JSON of a message that is asleep; None of one that is not."""
+    fields = msg.__dict__
+    if (stored := fields.get("_stored")) is None:
+        return None
+    return cast(Stored, stored).view(fields["_number"])
+
+
+def read(raw: bytes | memoryview) -> Msg:
+    """A message from its JSON. ValueError for what is none."""
+    raw = bytes(raw)
+    try:
+        return Msg.model_validate_json(raw)
+    except ValueError:  # half a character is escaped: pydantic's reader refuses it
+        return Msg.model_validate(json.loads(raw))
+
+
+def _wake(msg: Msg) -> None:
+    with _LOCK:
+        fields = msg.__dict__
+        stored = fields.get("_stored")
+        if isinstance(stored, Stored):
+            number: int = fields["_number"]
+            fresh = read(stored.raw(number))
+            stored.woken[number] = list(fresh.content)
+            put = object.__setattr__
+            for name in _SLOTS:
+                put(msg, name, getattr(fresh, name))
+            put(msg, "__dict__", fresh.__dict__)  # at once: who reads it meanwhile finds all
+        if type(msg) is Asleep:
+            object.__setattr__(msg, "__class__", Msg)
+
+
+_SLOTS = ("__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__")
