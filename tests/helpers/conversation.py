@@ -354,6 +354,13 @@ class FakeConversation:
     # -- playing ----------------------------------------------------------------------------
 
     @property
+    def asked(self) -> frozenset[str]:
+        pending = self.pending
+        if pending is None:
+            return frozenset()
+        return frozenset(a.op_id for a in (*pending.approvals, *pending.questions))
+
+    @property
     def activity(self) -> Any:
         if self._running:
             return "running"

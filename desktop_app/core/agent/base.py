@@ -103,6 +103,12 @@ class Conversation(Protocol):
     def activity(self) -> Activity: ...
 
     @property
+    def asked(self) -> frozenset[str]:
+        """Operations that wait for an answer of the person: here, or where the session is written.
+        What can be answered here is ``pending``."""
+        ...
+
+    @property
     def title(self) -> str: ...
 
     @property

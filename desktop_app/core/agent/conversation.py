@@ -96,12 +96,13 @@ class SessionConversation(Answering, Compacting, Changing):
                 head = self.log.now.head
                 if await journal.wait_for_change(head, FOLLOW_SECONDS) <= head:
                     continue
-                title, tasks = self.title, self._task_list()
+                title, tasks, asked = self.title, self._task_list(), self.asked
                 records = await self.log.follow()
                 self.engine.resume()
                 shown = [entry_of(r) for r in records if r.kind in SHOWN]
-                if shown:
-                    self._stream.emit(ev.Notice("followed", {"entries": shown}))
+                if shown or self.asked != asked:
+                    now = {"entries": shown, "asked": self.asked}
+                    self._stream.emit(ev.Notice("followed", now))
                 self._stream.emit(ev.Saved(self.log.now.head, self.log.now.last_us))
                 for change in self.commands.changed_by(records):
                     self._stream.emit(change)

@@ -98,6 +98,10 @@ class ForeignConversation:
         return "idle"
 
     @property
+    def asked(self) -> frozenset[str]:
+        return frozenset()
+
+    @property
     def title(self) -> str:
         return self._key.session_id
 

@@ -111,6 +111,10 @@ class Opened:
         return "parked" if self.log.now.waiting else "idle"
 
     @property
+    def asked(self) -> frozenset[str]:
+        return frozenset(self.log.now.waiting)
+
+    @property
     def title(self) -> str:
         return self.log.now.title
 

@@ -29,7 +29,8 @@ class Fold(LiveFold, ReplayFold):
         if isinstance(event, ev.Notice) and event.code == "followed":
             for entry in event.params["entries"]:
                 self.entry(entry)
-            self._going()
+            if (asked := event.params.get("asked")) is not None:
+                self._elsewhere(asked)
             return
         super().event(event)
 
@@ -68,8 +69,12 @@ class Fold(LiveFold, ReplayFold):
             head.model = head.model or ours.model
             self.remove(ours.id)
 
-    def settle(self, waiting: Collection[str], *, running: bool) -> None:
-        """After a replay: which calls wait for the person, and which never got a result."""
+    def settle(self, waiting: Collection[str], *, running: bool, elsewhere: bool = False) -> None:
+        """After a replay: which calls wait for the person, and which never got a result.
+        ``elsewhere``: another window or program is at work in the session."""
+        if elsewhere:
+            self._elsewhere(waiting)
+            return
         for item in self.items.values():
             if not isinstance(item, ToolItem) or item.status not in ("arguments", "running"):
                 continue
@@ -80,13 +85,11 @@ class Fold(LiveFold, ReplayFold):
             else:
                 item.status = "unknown"
             self.touch(item.id)
-        if running:
-            self._going()
 
-    def _going(self) -> None:
-        """A call that is in the journal was written to its end: where the turn goes on somewhere
-        else it runs, as far as can be seen from here."""
+    def _elsewhere(self, asked: Collection[str]) -> None:
+        """A call that is in the journal was written to its end: where it is not asked about it
+        runs, as far as can be seen from here."""
         for item in self.items.values():
-            if isinstance(item, ToolItem) and item.status == "arguments":
-                item.status = "running"
+            if isinstance(item, ToolItem) and item.status in ("arguments", "running", "waiting"):
+                item.status = "waiting" if item.op_id in asked else "running"
                 self.touch(item.id)

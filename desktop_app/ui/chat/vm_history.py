@@ -63,8 +63,9 @@ class ChatHistory(ChatState):
             waiting = {a.op_id for a in self.approvals} | {q.op_id for q in self.questions}
             reason = conversation.why_readonly
             elsewhere = reason is not None and reason[0] == "journal.in_use"
-            running = conversation.activity == "running" or elsewhere
-            self._fold.settle(waiting, running=running)
+            waiting |= conversation.asked
+            running = conversation.activity == "running"
+            self._fold.settle(waiting, running=running, elsewhere=elsewhere)
             self._show_cut(conversation)
             self.compactions = await conversation.compactions()
             self.voice.compacted = bool(self.compactions)

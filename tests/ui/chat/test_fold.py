@@ -298,10 +298,14 @@ def test_a_call_in_a_session_that_another_window_writes_runs_there() -> None:
     opened = Fold()
     for entry in entries:
         opened.entry(entry)
-    opened.settle((), running=True)
+    opened.settle((), running=False, elsewhere=True)
     followed = Fold()
-    followed.event(ev.Notice("followed", {"entries": entries}))
+    followed.event(ev.Notice("followed", {"entries": entries, "asked": frozenset()}))
     for fold in (opened, followed):
         item = fold.items["o:o1"]
         assert isinstance(item, ToolItem)
+        assert item.status == "running"
+        fold.event(ev.Notice("followed", {"entries": [], "asked": frozenset({"o1"})}))
+        assert item.status == "waiting", "for an answer in the other window"
+        fold.event(ev.Notice("followed", {"entries": [], "asked": frozenset()}))
         assert item.status == "running"
