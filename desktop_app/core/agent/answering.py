@@ -127,6 +127,8 @@ class Answering(Driving):
 
     async def _record_decisions(self, reply_id: str, decisions: Sequence[Decision]) -> None:
         records, ops = decided(self.log.now, reply_id, decisions)
+        waiting = [w.approval for w in self.log.now.waiting.values() if w.approval is not None]
+        self.toolbox.decided(map(approval_from, waiting))
         await self.log.append(*records, ops=ops)
         for d in decisions:
             self._stream.emit(ev.ApprovalDecided(reply_id, d.op_id, d.allowed, "person"))

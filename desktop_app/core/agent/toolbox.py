@@ -7,7 +7,7 @@ import hashlib
 import json
 import logging
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, Protocol, TypeGuard, cast
@@ -121,6 +121,7 @@ class Toolbox:
         self._begun: dict[str, _Begun] = {}  # by operation
         self._late = late
         self._absent: dict[str, ToolFailure | None] = {}  # what came of waiting for tools
+        self._asked: dict[str, Approval] = {}  # what the person decided on, by operation
 
     @property
     def tools(self) -> dict[str, AnyTool]:
@@ -218,7 +219,7 @@ class Toolbox:
             log.exception("tool %s failed while checking", call.name)
             return self._answered(call, args, self._crash(call.name, error))
         effect = effect_of(tool, args)
-        if approved:
+        if approved and not self._another(op_id, args, verdict):
             return Planned(call, op_id, args, "run", effect, None, "person", verdict, tool)
         decided: Decided = permissions.decide(tool.name, args, verdict, effect=effect)
         if decided.behavior == "deny":
@@ -230,6 +231,18 @@ class Toolbox:
             return Planned(call, op_id, args, "answered", effect, outcome, decided.by)
         fate: Fate = "run" if decided.behavior == "allow" else "ask"
         return Planned(call, op_id, args, fate, effect, None, decided.by, verdict, tool)
+
+    def decided(self, approvals: Iterable[Approval]) -> None:
+        """What the person was shown of calls that they have just decided on."""
+        self._asked = {approval.op_id: approval for approval in approvals}
+
+    def _another(self, planned_for: str, args: dict[str, Any], verdict: Verdict) -> bool:
+        """Whether a call that the person allowed would do something else now: a link leads
+        elsewhere than it did when they were asked. What they edited themselves is theirs."""
+        seen = self._asked.get(planned_for)
+        if seen is None or seen.arguments != args:
+            return False
+        return not _reasons(verdict.reasons) <= _reasons(seen.reasons)
 
     def _answered(self, call: ToolCallBlock, args: dict[str, Any], outcome: ToolOutcome) -> Planned:
         return Planned(call, op_of(call), args, "answered", "read", outcome)
@@ -305,6 +318,11 @@ class Toolbox:
         if outcome.state == "error" and planned.effect not in ("read", "idempotent"):
             outcome = _uncertain(outcome)
         return outcome, time.monotonic() - started
+
+
+def _reasons(reasons: Iterable[tuple[str, dict[str, Any]]]) -> set[tuple[str, str]]:
+    """Codes with the path that they speak of."""
+    return {(code, str(params.get("path", ""))) for code, params in reasons}
 
 
 def approval_body(approval: Approval) -> dict[str, Any]:

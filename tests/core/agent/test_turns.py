@@ -186,6 +186,34 @@ async def test_edited_arguments_are_what_runs_and_what_the_model_sees(tmp_path: 
     await b.close()
 
 
+async def test_a_link_that_leads_elsewhere_since_the_question_is_asked_about_anew(
+    tmp_path: Path,
+) -> None:
+    folder, outside = tmp_path / "folder", tmp_path / "outside"
+    outside.mkdir()
+    (folder / "d").mkdir(parents=True)
+    write = {"file_path": "d/a.txt", "content": "mine"}
+    b = Bench(folder, ScriptedModel([[Call("Write", write)], [Say("done")]], titles=[[Say("T")]]))
+    c = await b.open()
+    first = of(await collect(c.send("write it")), ev.ApprovalRequested)[0].approval
+    assert [code for code, _ in first.reasons] == ["file.write"]
+    (folder / "d").rmdir()
+    (folder / "d").symlink_to(outside)  # while the person looks at the question
+    await c.close()
+    c = await b.open()  # which may be after a restart
+    assert c.pending is not None
+    events = await collect(c.decide(c.pending.reply_id, [Decision(first.op_id, True)]))
+    second = of(events, ev.ApprovalRequested)[0].approval
+    assert [code for code, _ in second.reasons] == ["path.outside"]
+    assert not list(outside.iterdir()), "what was allowed was another file"
+    assert c.pending is not None
+    await collect(c.decide(c.pending.reply_id, [Decision(second.op_id, True)]))
+    assert (outside / "a.txt").read_text() == "mine", "that one was allowed too"
+    assert c.activity == "idle"
+    await c.close()
+    await b.close()
+
+
 async def test_always_covers_the_other_calls_that_wait(tmp_path: Path) -> None:
     b = bench(
         tmp_path,
