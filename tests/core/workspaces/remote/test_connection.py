@@ -206,10 +206,12 @@ class Mute(PipeChannel):
     """A connection that stands and over which nothing comes any more: that of a frozen machine."""
 
     muted = False
+    heard = 0
 
     async def receive(self) -> bytes:
         while (data := await super().receive()) and self.muted:
             pass
+        self.heard += 1
         return data
 
 
@@ -217,7 +219,9 @@ async def test_a_far_end_that_says_nothing_any_more_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Or a call would wait for ever in a machine that somebody froze."""
+    few = line.UNANSWERED
     monkeypatch.setattr(line, "PING_SECONDS", 0.2)
+    monkeypatch.setattr(line, "UNANSWERED", 10**6)  # however late a busy machine answers
     channels: list[Mute] = []
 
     async def connect() -> Mute:
@@ -228,9 +232,13 @@ async def test_a_far_end_that_says_nothing_any_more_is_given_up(
     try:
         waiting = asyncio.ensure_future(backend.exec(["sleep", "63"]))
         await until(lambda: _runs("sleep 63"))
-        await asyncio.sleep(5 * line.PING_SECONDS)  # answered: it is only busy
+        heard = channels[0].heard
+        async with asyncio.timeout(60):
+            while channels[0].heard < heard + 5:  # it is only busy
+                await asyncio.sleep(0.01)
         assert not waiting.done()
         channels[0].muted = True
+        monkeypatch.setattr(line, "UNANSWERED", few)
         with pytest.raises(WorkspaceError) as raised:
             await asyncio.wait_for(waiting, 60)
         assert (raised.value.code, raised.value.retryable) == ("backend.unreachable", True)
