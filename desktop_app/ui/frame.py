@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenuBar, QPushButton, QSizePolicy, Q
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import RailButton
-from desktop_app.ui.widgets.base import Live, Text, say
+from desktop_app.ui.widgets.base import Live, Text, follow, say
 from desktop_app.ui.widgets.keyhint import caps_width, draw_caps, keys_of, spoken
 from desktop_app.ui.widgets.painting import box, draw_icon, draw_text, hline, text_width, vline
 
@@ -112,8 +112,7 @@ class Rail(Live, QWidget):
         super().__init__(parent)
         self.buttons: dict[str, RailButton] = {}
         self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(theme().px(6), theme().px(6), theme().px(6), theme().px(6))
-        self._column.setSpacing(theme().px(4))
+        follow(self._column, setContentsMargins=(6, 6, 6, 6), setSpacing=4)
         self._column.addStretch(1)
         self.restyle()
 

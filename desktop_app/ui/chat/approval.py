@@ -91,8 +91,7 @@ class ApprovalCard(Live, QFrame):
         px = theme().px
         self._head = QWidget()
         head = QHBoxLayout(self._head)
-        head.setContentsMargins(px(12), 0, px(12), 0)
-        head.setSpacing(px(8))
+        follow(head, setContentsMargins=(12, 0, 12, 0), setSpacing=8)
         self._diamond = StateGlyph("waiting")
         self._title = Label(lambda: tr("Waiting for your approval"), role="semibold")
         self._count = Label("", tone="muted")
@@ -104,8 +103,7 @@ class ApprovalCard(Live, QFrame):
         head.addWidget(self._tool)
         self._keys = QWidget()
         keys = QHBoxLayout(self._keys)
-        keys.setContentsMargins(px(6), 0, 0, 0)
-        keys.setSpacing(px(4))
+        follow(keys, setContentsMargins=(6, 0, 0, 0), setSpacing=4)
         keys.addWidget(KeyHint("F6"))
         keys.addWidget(Label(lambda: tr("answer by keys"), role="caption", tone="muted"))
         self._keys.hide()
@@ -123,8 +121,7 @@ class ApprovalCard(Live, QFrame):
         column.setSpacing(0)
         column.addWidget(self._head)
         body = QVBoxLayout()
-        body.setContentsMargins(px(13), px(10), px(13), px(12))
-        body.setSpacing(px(8))
+        follow(body, setContentsMargins=(13, 10, 13, 12), setSpacing=8)
         for widget in (self._box, self.editor, self._error):
             body.addWidget(widget)
         body.addLayout(self._build_facts())
@@ -134,10 +131,8 @@ class ApprovalCard(Live, QFrame):
         self._edit_mode(False)
 
     def _build_facts(self) -> QGridLayout:
-        px = theme().px
         grid = QGridLayout()
-        grid.setHorizontalSpacing(0)
-        grid.setVerticalSpacing(px(4))
+        follow(grid, setHorizontalSpacing=0, setVerticalSpacing=4)
         grid.setColumnStretch(1, 1)
         self._values: list[Label] = []
         names = (lambda: tr("Touches"), lambda: tr("Risk"), lambda: tr("Always"))
@@ -154,7 +149,7 @@ class ApprovalCard(Live, QFrame):
 
     def _build_buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()
-        row.setSpacing(theme().px(8))
+        follow(row, setSpacing=8)
         self.allow = Button(lambda: tr("Allow once"), variant="primary", keys="Y")
         self.always = Button(lambda: tr("Always"), keys="A")
         self.edit = Button(lambda: tr("Edit"), keys="E")

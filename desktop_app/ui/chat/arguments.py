@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 from desktop_app.ui.files.visible import visible
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
+from desktop_app.ui.widgets.base import follow
 from desktop_app.ui.widgets.labels import ElidedLabel
 from desktop_app.ui.widgets.texts import MonoText
 
@@ -124,8 +125,7 @@ class ArgumentsEditor(QScrollArea):
         body = QWidget()
         body.setProperty("ground", "raised")
         column = QVBoxLayout(body)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme().px(4))
+        follow(column, setContentsMargins=(0, 0, 0, 0), setSpacing=4)
         if isinstance(arguments.get("command"), str):
             self.fields = [_Value("command", arguments["command"])]
         elif any(isinstance(value, str) for value in arguments.values()):

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from desktop_app.core.tools.background import Command
 from desktop_app.ui.i18n import tr
-from desktop_app.ui.theme import theme
+from desktop_app.ui.widgets.base import follow
 from desktop_app.ui.widgets.buttons import Button
 from desktop_app.ui.widgets.dialogs import Dialog
 from desktop_app.ui.widgets.labels import Label
@@ -36,7 +36,7 @@ class CommandDialog(Dialog):
         self.text.setPlaceholderText(tr("Nothing was printed yet"))
         frame = ForeignBox(self.text)
         frame.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        frame.setMinimumHeight(theme().px(380))
+        follow(frame, setMinimumHeight=380)
         self.body.addWidget(frame, 1)
         if command.path:
             where = tr("All of it is in {path}", path=visible(command.path)[0])

@@ -69,10 +69,8 @@ class _Row(QWidget):
     def __init__(self, shown: Callable[[str], None], stopped: Callable[[str], None]) -> None:
         super().__init__()
         self.command: Command | None = None
-        px = theme().px
         row = QHBoxLayout(self)
-        row.setContentsMargins(px(12), 0, px(6), 0)
-        row.setSpacing(px(8))
+        follow(row, setContentsMargins=(12, 0, 6, 0), setSpacing=8)
         self.glyph = StateGlyph("none")
         self.line = ElidedLabel("", role="mono-small")
         self.state = Label("", role="small", tone="muted")
@@ -121,12 +119,11 @@ class CommandsBar(Card):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        px = theme().px
         self._commands: list[Command] = []
         self._live = True
         self.rows: list[_Row] = []
-        self.body.setContentsMargins(1, px(2), 1, px(4))  # the card's own line stays seen
-        self.body.setSpacing(0)
+        # The card's own line stays seen.
+        follow(self.body, setContentsMargins=(1, 2, 1, 4), setSpacing=0)
         self.words = ElidedLabel("", role="small", tone="muted")
         self.dismiss = IconButton("x", lambda: tr("Put aside what has ended"), small=True)
         self.dismiss.clicked.connect(self.dismissed)
@@ -134,8 +131,7 @@ class CommandsBar(Card):
         room.setRetainSizeWhenHidden(True)  # the line is as high without it
         self.dismiss.setSizePolicy(room)
         head = QHBoxLayout()
-        head.setContentsMargins(px(12), 0, px(6), 0)
-        head.setSpacing(px(8))
+        follow(head, setContentsMargins=(12, 0, 6, 0), setSpacing=8)
         head.addWidget(Glyph("terminal", "muted", 14))
         head.addWidget(self.words, 1)
         head.addWidget(self.dismiss)

@@ -78,7 +78,6 @@ class Composer(Live, QFrame):
     # -- building ---------------------------------------------------------------------------
 
     def _build(self) -> None:
-        px = theme().px
         self.attach = IconButton("paperclip", lambda: tr("Attach files"), small=False)
         self.at = IconButton("at-sign", lambda: tr("Mention a file of the workspace"))
         self.model = ModelButton()
@@ -93,7 +92,7 @@ class Composer(Live, QFrame):
         self.stop = Button(lambda: tr("Stop"), glyph="square", keys="Esc")
         follow(self.send, setFixedWidth=28)
         field = QHBoxLayout()
-        field.setContentsMargins(px(14), px(11), px(10), px(6))
+        follow(field, setContentsMargins=(14, 11, 10, 6))
         field.addWidget(self.edit)
         column = QVBoxLayout(self)
         column.setContentsMargins(1, 1, 1, 1)
@@ -107,11 +106,10 @@ class Composer(Live, QFrame):
 
     def _make_why(self) -> QWidget:
         """Why nothing can be sent, and the way out."""
-        px = theme().px
         self._why = QWidget()
         why = QHBoxLayout(self._why)
-        why.setContentsMargins(px(14), px(9), px(14), px(3))  # room for the focus ring
-        why.setSpacing(px(6))
+        # Room for the focus ring of the way out.
+        follow(why, setContentsMargins=(14, 9, 14, 3), setSpacing=6)
         self.why = Label("", role="small", tone="muted", wrap=True)
         why.addWidget(Glyph("lock", "muted", 14))
         why.addWidget(self.why, 1)
@@ -122,8 +120,7 @@ class Composer(Live, QFrame):
     def _tool_row(self) -> QHBoxLayout:
         px = theme().px
         tools = QHBoxLayout()
-        tools.setContentsMargins(px(8), 0, px(6), px(6))
-        tools.setSpacing(px(2))
+        follow(tools, setContentsMargins=(8, 0, 6, 6), setSpacing=2)
         divider = Line(vertical=True)
         follow(divider, setFixedHeight=16)
         for widget in (self.attach, self.at):

@@ -27,10 +27,9 @@ class QueueRow(Live, QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        px = theme().px
         row = QHBoxLayout(self)
-        row.setContentsMargins(px(12), 0, px(6), 1)
-        row.setSpacing(px(6))
+        follow(row, setContentsMargins=(12, 0, 6, 1))
+        follow(row, setSpacing=6)
         row.addWidget(Glyph("clock", "muted", 14))
         row.addWidget(Label(lambda: tr("Queued"), role="small", tone="faint"))
         self.text = ElidedLabel("", role="small")
@@ -64,10 +63,8 @@ class Chip(Live, QWidget):
     def __init__(self, attachment: Attachment, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.attachment = attachment
-        px = theme().px
         row = QHBoxLayout(self)
-        row.setContentsMargins(px(6), 0, px(2), 0)
-        row.setSpacing(px(4))
+        follow(row, setContentsMargins=(6, 0, 2, 0), setSpacing=4)
         picture = attachment.media_type.startswith("image/")
         row.addWidget(Glyph("image" if picture else "file", "muted", 12))
         label = ElidedLabel(
@@ -162,7 +159,7 @@ class Chips(Live, QWidget):
         super().__init__(parent)
         px = theme().px
         self._flow = Flow(self, gap=px(6))
-        self._flow.setContentsMargins(px(14), px(8), px(14), 0)
+        follow(self._flow, setContentsMargins=(14, 8, 14, 0))
         self._chips: list[Chip] = []
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)

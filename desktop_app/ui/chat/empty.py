@@ -89,7 +89,7 @@ class EmptyChat(Live, QWidget):
         self.title = Label("", role="title", wrap=True)
         self.text = Label("", tone="muted", wrap=True)
         self._column = QVBoxLayout()
-        self._column.setSpacing(px(8))
+        follow(self._column, setSpacing=8)
         inner.addWidget(Glyph("message-square", "faint", 32), 0, middle)
         inner.addSpacing(px(12))
         for label in (self.title, self.text):
@@ -99,7 +99,7 @@ class EmptyChat(Live, QWidget):
         inner.addSpacing(px(16))
         inner.addLayout(self._column)
         outer = QVBoxLayout(self)
-        outer.setContentsMargins(px(24), px(24), px(24), px(24))
+        follow(outer, setContentsMargins=(24, 24, 24, 24))
         outer.addStretch(2)
         row = QHBoxLayout()
         row.addStretch(1)

@@ -24,7 +24,6 @@ class FindBar(Live, QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        px = theme().px
         self.field = SearchField(lambda: tr("Find in this session"))
         self.field.searched.connect(self.searched)
         self._previous = IconButton(
@@ -36,8 +35,7 @@ class FindBar(Live, QWidget):
         self._next.clicked.connect(self.next)
         self._close.clicked.connect(self.close_bar)
         row = QHBoxLayout(self)
-        row.setContentsMargins(px(16), px(6), px(10), px(7))
-        row.setSpacing(px(4))
+        follow(row, setContentsMargins=(16, 6, 10, 7), setSpacing=4)
         row.addStretch(1)
         follow(self.field, setMaximumWidth=300)
         for widget in (self.field, self._previous, self._next, self._close):

@@ -72,11 +72,10 @@ class ChatHeader(Live, QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        px = theme().px
         self._renamable = True
         row = QHBoxLayout(self)
-        row.setContentsMargins(px(16), 0, px(10), 1)
-        row.setSpacing(px(6))
+        follow(row, setContentsMargins=(16, 0, 10, 1))
+        follow(row, setSpacing=6)
         self._kind = Glyph("folder", "muted", 16)
         self.workspace = Crumb()
         self.workspace.clicked.connect(self.workspaceClicked)

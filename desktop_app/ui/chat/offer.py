@@ -33,14 +33,12 @@ class OfferBar(Live, QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        px = theme().px
         self._breakdown: Breakdown | None = None
         self._draft = ""
         self._proposal: Proposal | None = None
         self._why: tuple[str, dict[str, Any]] = ("", {})
         row = QHBoxLayout(self)
-        row.setContentsMargins(px(12), 0, px(6), 0)
-        row.setSpacing(px(8))
+        follow(row, setContentsMargins=(12, 0, 6, 0), setSpacing=8)
         row.addWidget(Glyph("fold-vertical", "muted", 16))
         self.words = ElidedLabel("")
         row.addWidget(self.words, 1)
@@ -100,10 +98,8 @@ class ActivityLine(Live, QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        px = theme().px
         row = QHBoxLayout(self)
-        row.setContentsMargins(px(2), 0, px(2), 0)
-        row.setSpacing(px(8))
+        follow(row, setContentsMargins=(2, 0, 2, 0), setSpacing=8)
         self._glyph = StateGlyph("none")
         self.words = ElidedLabel("", role="small", tone="faint")
         row.addWidget(self._glyph)

@@ -10,7 +10,7 @@ from desktop_app.core.errors import SlipwayError
 from desktop_app.core.workspaces.backend import Backend
 from desktop_app.ui.errors import describe
 from desktop_app.ui.i18n import tr
-from desktop_app.ui.theme import theme
+from desktop_app.ui.widgets.base import follow
 from desktop_app.ui.widgets.buttons import Button
 from desktop_app.ui.widgets.dialogs import Dialog
 from desktop_app.ui.widgets.labels import ElidedLabel, Label
@@ -49,7 +49,7 @@ class OffloadDialog(Dialog):
         self.text.setAccessibleName(tr("Whole result"))
         frame = ForeignBox(self.text)
         frame.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        frame.setMinimumHeight(theme().px(380))
+        follow(frame, setMinimumHeight=380)
         self.body.addWidget(frame, 1)
         self.where = Label("", role="caption", tone="faint")
         self.body.addWidget(self.where)

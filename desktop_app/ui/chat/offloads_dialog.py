@@ -27,6 +27,7 @@ from desktop_app.core.messages import Msg
 from desktop_app.ui.errors import describe
 from desktop_app.ui.i18n import tr, trn
 from desktop_app.ui.theme import theme
+from desktop_app.ui.widgets.base import follow
 from desktop_app.ui.widgets.buttons import Button, IconButton
 from desktop_app.ui.widgets.card import EmptyState
 from desktop_app.ui.widgets.dialogs import Dialog
@@ -150,22 +151,21 @@ class OffloadsDialog(Dialog):
         self.pages.addWidget(self.image)
         self.pages.setMinimumSize(QSize(px(320), px(360)).boundedTo(self.room() * 0.5))
         left = QVBoxLayout()
-        left.setSpacing(px(6))
+        follow(left, setSpacing=6)
         left.addWidget(self.search)
         left.addWidget(self.list, 1)
         head = QHBoxLayout()
         head.addWidget(self.place, 1)
         head.addWidget(self.copy)
         right = QVBoxLayout()
-        right.setSpacing(px(4))
+        follow(right, setSpacing=4)
         right.addWidget(self.title)
         right.addLayout(head)
         right.addWidget(self.pages, 1)
         right.addWidget(self.where)
         self.both = QWidget()
         row = QHBoxLayout(self.both)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(px(16))
+        follow(row, setContentsMargins=(0, 0, 0, 0), setSpacing=16)
         row.addLayout(left)
         row.addLayout(right, 1)
         self.body.addWidget(self.both, 1)

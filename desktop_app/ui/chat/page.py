@@ -13,7 +13,7 @@ from desktop_app.ui.errors import describe
 from desktop_app.ui.theme import theme
 from desktop_app.ui.transcript.style import style as transcript_style
 from desktop_app.ui.transcript.view import TranscriptView
-from desktop_app.ui.widgets.base import Live
+from desktop_app.ui.widgets.base import Live, follow
 
 from .approval import ApprovalCard
 from .compaction_work import CompactionWork
@@ -87,7 +87,7 @@ class ChatPage(Live, QWidget):
 
     def _build(self) -> None:
         stack = QVBoxLayout(self._bottom)
-        stack.setSpacing(theme().px(10))
+        follow(stack, setSpacing=10)
         cards = (self.commands.bar, self.offer, self.approval, self.request, self.question)
         for widget in (self.activity, *cards, self.composer):
             stack.addWidget(widget)

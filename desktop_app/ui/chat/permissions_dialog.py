@@ -12,6 +12,7 @@ from desktop_app.core.state import Mode, Rule
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets.badge import Badge
+from desktop_app.ui.widgets.base import follow
 from desktop_app.ui.widgets.buttons import Button, IconButton
 from desktop_app.ui.widgets.card import Card, Glyph
 from desktop_app.ui.widgets.dialogs import Dialog
@@ -34,11 +35,10 @@ class ModeRow(QWidget):
         super().__init__(group)
         self.radio = Radio(lambda: mode_name(mode))
         column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme().px(1))
+        follow(column, setContentsMargins=(0, 0, 0, 0), setSpacing=1)
         column.addWidget(self.radio)
         meaning = Label(lambda: words.mode_meaning(mode), role="small", tone="muted", wrap=True)
-        meaning.setContentsMargins(theme().px(23), 0, 0, 0)
+        follow(meaning, setContentsMargins=(23, 0, 0, 0))
         column.addWidget(meaning)
         self.radio.setAccessibleDescription(words.mode_meaning(mode))
 
@@ -48,17 +48,15 @@ class RuleRow(QWidget):
 
     def __init__(self, rule: Rule, *, writable: bool) -> None:
         super().__init__()
-        px = theme().px
         row = QHBoxLayout(self)
-        row.setContentsMargins(px(10), px(4), px(4), px(4))
-        row.setSpacing(px(8))
+        follow(row, setContentsMargins=(10, 4, 4, 4), setSpacing=8)
         tool = ElidedLabel(
             lambda: tool_words.title(rule.tool_name),
             role="small",
             tone="muted",
             mode=Qt.TextElideMode.ElideMiddle,
         )
-        tool.setFixedWidth(px(112))
+        follow(tool, setFixedWidth=112)
         shown, _ = visible(words.content_words(rule))
         role = "mono-small" if rule.rule_content else "small"
         self.content = Label(
@@ -125,8 +123,7 @@ class PermissionsDialog(Dialog):
     def _build_modes(self) -> None:
         holder = QWidget()
         column = QVBoxLayout(holder)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme().px(8))
+        follow(column, setContentsMargins=(0, 0, 0, 0), setSpacing=8)
         self.modes: dict[Mode, Radio] = {}
         radios: list[Radio] = []
         for mode in MODES:
@@ -140,7 +137,7 @@ class PermissionsDialog(Dialog):
             row.radio.clicked.connect(self._chooser(mode))
         self.warning = Card(fill="sunken")
         line = QHBoxLayout()
-        line.setSpacing(theme().px(8))
+        follow(line, setSpacing=8)
         line.addWidget(Glyph("triangle-alert", "warning", 16), 0, Qt.AlignmentFlag.AlignTop)
         line.addWidget(Label(words.bypass_warning, role="small", wrap=True), 1)
         self.warning.body.addLayout(line)
@@ -163,18 +160,16 @@ class PermissionsDialog(Dialog):
         )
         self._list = QWidget()
         self._column = QVBoxLayout(self._list)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(theme().px(2))
+        follow(self._column, setContentsMargins=(0, 0, 0, 0), setSpacing=2)
         self.area = QScrollArea()
         self.area.setWidget(self._list)
         self.area.setWidgetResizable(True)
         self.area.setFrameShape(QFrame.Shape.NoFrame)
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.area.setMinimumHeight(theme().px(150))
+        follow(self.area, setMinimumHeight=150)
         self.area.setAccessibleName(tr("Rules"))
         frame = Card(fill="bg")
-        pad = theme().px(2)
-        frame.body.setContentsMargins(pad, pad, pad, pad)
+        follow(frame.body, setContentsMargins=(2, 2, 2, 2))
         frame.body.addWidget(self.area)
         self.body.addWidget(frame, 1)
 
@@ -210,7 +205,7 @@ class PermissionsDialog(Dialog):
 
     def _add_group(self, behavior: str, rules: list[Rule]) -> None:
         head = Label(lambda: words.behavior_heading(behavior), role="caption-strong", tone="muted")
-        head.setContentsMargins(theme().px(10), theme().px(6), 0, theme().px(2))
+        follow(head, setContentsMargins=(10, 6, 0, 2))
         self._column.addWidget(head)
         for rule in rules:
             row = RuleRow(rule, writable=self._writable)

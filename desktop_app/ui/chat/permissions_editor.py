@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout
 from desktop_app.core.agent.permissions_check import rule_problem
 from desktop_app.core.state import Rule
 from desktop_app.ui.i18n import tr, trn
-from desktop_app.ui.theme import theme
-from desktop_app.ui.widgets.base import Text
+from desktop_app.ui.widgets.base import Text, follow
 from desktop_app.ui.widgets.buttons import Button
 from desktop_app.ui.widgets.card import Card
 from desktop_app.ui.widgets.fields import Choice, Field
@@ -55,7 +54,7 @@ class RuleEditor(Card):
 
     def _build(self) -> None:
         choices = QHBoxLayout()
-        choices.setSpacing(theme().px(8))
+        follow(choices, setSpacing=8)
         choices.addWidget(self.behavior)
         choices.addWidget(self.tool)
         choices.addStretch(1)
@@ -63,7 +62,7 @@ class RuleEditor(Card):
         self.body.addWidget(self.field)
         self.body.addWidget(self.hint)
         foot = QHBoxLayout()
-        foot.setSpacing(theme().px(8))
+        follow(foot, setSpacing=8)
         foot.addWidget(self.effect, 1)
         foot.addWidget(self.cancel, 0, Qt.AlignmentFlag.AlignBottom)
         foot.addWidget(self.save, 0, Qt.AlignmentFlag.AlignBottom)

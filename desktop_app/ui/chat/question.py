@@ -43,10 +43,8 @@ class QuestionPart(Live, QWidget):
         super().__init__(parent)
         self.question = question
         self.multi = bool(question.get("multi_select"))
-        px = theme().px
         column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(px(5))
+        follow(column, setContentsMargins=(0, 0, 0, 0), setSpacing=5)
         column.addWidget(Label(self._words("question"), role="semibold", wrap=True, select=True))
         if context := self._words("context"):
             column.addWidget(Label(context, role="small", tone="muted", wrap=True, select=True))
@@ -76,7 +74,7 @@ class QuestionPart(Live, QWidget):
         for key in ("description", "preview"):
             if text := visible(str(option.get(key) or ""))[0]:
                 words = Label(text, role="small", tone="muted", wrap=True)
-                words.setContentsMargins(theme().px(23), 0, 0, 0)
+                follow(words, setContentsMargins=(23, 0, 0, 0))
                 column.addWidget(words)
 
     def retranslate(self) -> None:
@@ -128,19 +126,16 @@ class QuestionCard(Live, QFrame):
         self.parts: list[QuestionPart] = []
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
-        px = theme().px
         self._head = QWidget()
         head = QHBoxLayout(self._head)
-        head.setContentsMargins(px(12), 0, px(12), 0)
-        head.setSpacing(px(8))
+        follow(head, setContentsMargins=(12, 0, 12, 0), setSpacing=8)
         head.addWidget(StateGlyph("waiting"))
         self._title = Label(lambda: tr("The agent asks you"), role="semibold")
         head.addWidget(self._title, 1)
         follow(self._head, setFixedHeight=_HEAD)
         self._holder = QWidget()
         self._column = QVBoxLayout(self._holder)
-        self._column.setContentsMargins(px(13), px(10), px(13), px(4))
-        self._column.setSpacing(px(14))
+        follow(self._column, setContentsMargins=(13, 10, 13, 4), setSpacing=14)
         self._scroll = QScrollArea()
         self._scroll.setWidgetResizable(True)
         self._scroll.setFrameShape(QFrame.Shape.NoFrame)
@@ -151,7 +146,7 @@ class QuestionCard(Live, QFrame):
         self.send = Button(lambda: tr("Answer"), variant="primary")
         self.send.clicked.connect(self._send)
         foot = QHBoxLayout()
-        foot.setContentsMargins(px(13), px(4), px(13), px(12))
+        follow(foot, setContentsMargins=(13, 4, 13, 12))
         foot.addWidget(self.send)
         foot.addStretch(1)
         column = QVBoxLayout(self)

@@ -37,10 +37,8 @@ class ChatStatus(Live, QWidget):
         super().__init__(parent)
         self._vm: ChatViewModel | None = None
         self._sources = ChatSources()
-        px = theme().px
         self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(px(12), 0, px(12), 0)
-        self._row.setSpacing(px(6))
+        follow(self._row, setContentsMargins=(12, 0, 12, 0), setSpacing=6)
         self._kind = Glyph("folder", "muted", 14)
         self.workspace = ElidedLabel("", role="caption", tone="muted")
         self.model = self._label()

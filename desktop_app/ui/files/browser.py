@@ -22,7 +22,7 @@ from desktop_app.ui.errors import describe
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import figures
-from desktop_app.ui.widgets.base import Live
+from desktop_app.ui.widgets.base import Live, follow
 from desktop_app.ui.widgets.labels import ElidedLabel, Label
 from desktop_app.ui.widgets.rows import RowDelegate
 from desktop_app.ui.widgets.texts import MonoText
@@ -81,10 +81,8 @@ class FileBrowser(Live, QWidget):
         self.tree.selectionModel().currentChanged.connect(lambda now, _old: self._choose(now))
 
     def _build_head(self) -> QHBoxLayout:
-        px = theme().px
         self.head = QHBoxLayout()
-        self.head.setContentsMargins(px(16), px(4), px(8), px(4))
-        self.head.setSpacing(px(2))
+        follow(self.head, setContentsMargins=(16, 4, 8, 4), setSpacing=2)
         self.name = ElidedLabel("", role="strong", mode=Qt.TextElideMode.ElideMiddle)
         self.size_label = Label("", role="caption", tone="faint")
         self.head.addWidget(self.name, 1)

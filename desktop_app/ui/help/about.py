@@ -15,7 +15,7 @@ from desktop_app.core.paths import Paths
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Button, Label
-from desktop_app.ui.widgets.base import Text
+from desktop_app.ui.widgets.base import Text, follow
 from desktop_app.ui.widgets.dialogs import Dialog, FactRow
 from desktop_app.ui.widgets.mark import AppMark
 
@@ -26,12 +26,11 @@ class AboutDialog(Dialog):
     def __init__(self, parent: QWidget | None, where: Paths) -> None:
         super().__init__(parent, lambda: tr("About Slipway"), width=480)
         self._where = where
-        px = theme().px
         row = QHBoxLayout()
-        row.setSpacing(px(16))
+        follow(row, setSpacing=16)
         row.addWidget(AppMark())
         words = QVBoxLayout()
-        words.setSpacing(px(2))
+        follow(words, setSpacing=2)
         words.addWidget(Label("Slipway", role="figure"))
         words.addWidget(
             Label(lambda: tr("Version {version}", version=__version__), tone="muted", select=True)

@@ -11,7 +11,7 @@ from desktop_app.ui.commands import Commands
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Button, KeyHint, Label, SearchField
-from desktop_app.ui.widgets.base import say
+from desktop_app.ui.widgets.base import follow, say
 from desktop_app.ui.widgets.dialogs import Dialog
 
 Group = tuple[str, list[tuple[str, list[str]]]]
@@ -91,12 +91,11 @@ class ShortcutsDialog(Dialog):
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setWidgetResizable(True)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setFixedHeight(theme().px(440))
+        follow(area, setFixedHeight=440)
         self._holder = QWidget()
         self._holder.setProperty("ground", "surface")
         self._column = QVBoxLayout(self._holder)
-        self._column.setContentsMargins(0, 0, theme().px(12), 0)
-        self._column.setSpacing(theme().px(2))
+        follow(self._column, setContentsMargins=(0, 0, 12, 0), setSpacing=2)
         self._rows: list[tuple[QWidget, str, Label]] = []
         self._heads: list[Label] = []
         for title, rows in self._groups:
@@ -120,12 +119,11 @@ class ShortcutsDialog(Dialog):
         for words, keys in rows:
             holder = QWidget()
             line = QHBoxLayout(holder)
-            line.setContentsMargins(0, 0, 0, 0)
-            line.setSpacing(theme().px(8))
+            follow(line, setContentsMargins=(0, 0, 0, 0), setSpacing=8)
             line.addWidget(Label(words), 1)
             for key in keys:
                 line.addWidget(KeyHint(key))
-            holder.setFixedHeight(theme().px(24))
+            follow(holder, setFixedHeight=24)
             self._column.addWidget(holder)
             spoken = " ".join(keys).replace("Return", "Enter")
             self._rows.append((holder, f"{words} {spoken}".casefold(), head))

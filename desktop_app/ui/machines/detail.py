@@ -13,7 +13,7 @@ from desktop_app.core.overview_row import OverviewRow
 from desktop_app.core.workspaces.remote.managed import Machine, Progress
 from desktop_app.ui.errors import describe
 from desktop_app.ui.i18n import tr
-from desktop_app.ui.theme import icon, theme
+from desktop_app.ui.theme import icon
 from desktop_app.ui.widgets import (
     Act,
     Button,
@@ -27,6 +27,7 @@ from desktop_app.ui.widgets import (
     TabBar,
     figures,
 )
+from desktop_app.ui.widgets.base import follow
 
 from .columns import (
     KIND_ICONS,
@@ -60,14 +61,12 @@ class Detail(QWidget):
         self._machine: Machine | None = None
         self._busy = False
         self._rescued: Happening | None = None
-        px = theme().px
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(self._head())
         facts = QHBoxLayout()
-        facts.setContentsMargins(px(16), px(2), px(16), px(8))
-        facts.setSpacing(px(16))
+        follow(facts, setContentsMargins=(16, 2, 16, 8), setSpacing=16)
         self.facts = Facts()
         facts.addWidget(self.facts, 1)
         self.rescue = Button(lambda: tr("Rescue copy now"), glyph="life-buoy", small=True)
@@ -77,10 +76,10 @@ class Detail(QWidget):
         self._notice: NoticeCard | None = None
         self._notice_for: tuple[str, str] = ("", "")
         self._middle = QVBoxLayout()
-        self._middle.setContentsMargins(px(16), 0, px(16), 0)
+        follow(self._middle, setContentsMargins=(16, 0, 16, 0))
         column.addLayout(self._middle)
         self.progress = ProgressLine()
-        self.progress.setContentsMargins(px(16), px(4), px(16), px(8))
+        follow(self.progress, setContentsMargins=(16, 4, 16, 8))
         self.progress.cancelled.connect(lambda: self.wanted.emit("cancel"))
         column.addWidget(self.progress)
         self.tabs = TabBar()
@@ -88,7 +87,7 @@ class Detail(QWidget):
         column.addWidget(self.tabs)
         self.stack = QStackedWidget()
         self.stack.setProperty("ground", "surface")
-        self.stack.setMinimumHeight(px(120))  # not the highest tab's: they scroll
+        follow(self.stack, setMinimumHeight=120)  # not the highest tab's: they scroll
         column.addWidget(self.stack, 1)
         self.overview = OverviewTab()
         self.pages: dict[str, QWidget] = {}
@@ -96,10 +95,8 @@ class Detail(QWidget):
         self.add_tab("overview", lambda: self.overview)
 
     def _head(self) -> QHBoxLayout:
-        px = theme().px
         head = QHBoxLayout()
-        head.setContentsMargins(px(16), px(8), px(12), px(4))
-        head.setSpacing(px(8))
+        follow(head, setContentsMargins=(16, 8, 12, 4), setSpacing=8)
         self._glyph = Glyph("folder", "muted", 18)
         self.name = ElidedLabel("", role="title")
         self.state = StateGlyph()

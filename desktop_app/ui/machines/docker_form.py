@@ -10,12 +10,11 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from desktop_app.core.errors import WorkspaceError
 from desktop_app.core.workspaces.docker.spec import BASE_IMAGE, DockerSpec
 from desktop_app.ui.i18n import tr, trn
-from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Check, Field, Label, SegmentedControl
-from desktop_app.ui.widgets.base import Text
+from desktop_app.ui.widgets.base import Text, follow
 from desktop_app.ui.widgets.dialogs import FactRow
 
-from .parts import Fold, PairsField, PathField, choice, packages
+from .parts import FOLD, Fold, PairsField, PathField, choice, packages
 
 CPUS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 MEMORY = (512, 1024, 2048, 4096, 8192, 16384)  # MiB
@@ -31,12 +30,11 @@ class DockerForm(QWidget):
         spec = spec or DockerSpec()
         self._start = spec
         self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(theme().px(10))
+        follow(self._column, setContentsMargins=(0, 0, 0, 0), setSpacing=10)
         self._common(spec)
         self._limits(spec)
         self.more = Fold(lambda: tr("More settings"))
-        self._row("", self.more)
+        self._column.addWidget(FactRow("", self.more, outdent=FOLD))
         self.advanced = QWidget()
         self.advanced.hide()
         self._column.addWidget(self.advanced)
@@ -57,8 +55,7 @@ class DockerForm(QWidget):
         self.fate = Label("", role="caption", tone="faint", wrap=True)
         holder = QWidget()
         column = QVBoxLayout(holder)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme().px(3))
+        follow(column, setContentsMargins=(0, 0, 0, 0), setSpacing=3)
         column.addWidget(self.mount)
         column.addWidget(self.fate)
         holder.setFocusProxy(self.mount)
@@ -121,8 +118,7 @@ class DockerForm(QWidget):
         )
         line = QWidget()
         row = QHBoxLayout(line)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme().px(8))
+        follow(row, setContentsMargins=(0, 0, 0, 0), setSpacing=8)
         for one in (self.cpus, self.memory, self.pids):
             row.addWidget(one, 1)
         line.setFocusProxy(self.cpus)
@@ -134,8 +130,7 @@ class DockerForm(QWidget):
             return
         self._whole, spec = True, self._start
         above, self._column = self._column, QVBoxLayout(self.advanced)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(theme().px(10))
+        follow(self._column, setContentsMargins=(0, 0, 0, 0), setSpacing=10)
         nodes: list[tuple[str, Text]] = [("", lambda: tr("None"))]
         self.node = choice(lambda: tr("Node.js"), [*nodes, *((n, n) for n in NODES)], spec.node)
         self._row(lambda: tr("Node.js"), self.node)

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from desktop_app.core.doctor import Finding
 from desktop_app.ui.i18n import tr, trn
-from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Button, Card, Glyph, Label
+from desktop_app.ui.widgets.base import follow
 
 from .words import finding_detail, finding_title
 
@@ -27,15 +27,13 @@ class FindingRow(QWidget):
     def __init__(self, finding: Finding) -> None:
         super().__init__()
         self.finding = finding
-        px = theme().px
         row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(px(8))
+        follow(row, setContentsMargins=(0, 0, 0, 0), setSpacing=8)
         quiet = finding.what == "other"
         glyph = ("minus", "faint") if quiet else GLYPHS[finding.verdict]
         row.addWidget(Glyph(*glyph, 16), 0, Qt.AlignmentFlag.AlignTop)
         column = QVBoxLayout()
-        column.setSpacing(px(2))
+        follow(column, setSpacing=2)
         self.title = Label(lambda: finding_title(finding), wrap=True, select=True)
         column.addWidget(self.title)
         self.detail = Label(
@@ -55,7 +53,7 @@ class DoctorCard(Card):
         super().__init__(fill="sunken")
         self.rows: list[FindingRow] = []
         self._list = QVBoxLayout()
-        self._list.setSpacing(theme().px(8))
+        follow(self._list, setSpacing=8)
         self.body.addLayout(self._list)
         foot = QHBoxLayout()
         foot.setContentsMargins(0, 0, 0, 0)

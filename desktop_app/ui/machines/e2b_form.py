@@ -8,12 +8,11 @@ from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 from desktop_app.core.errors import WorkspaceError
 from desktop_app.core.workspaces.e2b.spec import TEMPLATE, E2BSpec
 from desktop_app.ui.i18n import tr
-from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Field, Label, SegmentedControl, figures
-from desktop_app.ui.widgets.base import Text
+from desktop_app.ui.widgets.base import Text, follow
 from desktop_app.ui.widgets.dialogs import FactRow
 
-from .parts import Fold, PairsField, choice
+from .parts import FOLD, Fold, PairsField, choice
 
 LEASES = (900, 3600, 14_400, 28_800, 86_400)  # seconds
 
@@ -34,8 +33,7 @@ class E2BForm(QWidget):
         super().__init__(parent)
         spec = spec or E2BSpec()
         self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(theme().px(10))
+        follow(self._column, setContentsMargins=(0, 0, 0, 0), setSpacing=10)
         self._with_key = with_key
         self._build_key()
         self.template = Field(lambda: tr("Template"), placeholder=TEMPLATE, text=spec.template)
@@ -43,7 +41,7 @@ class E2BForm(QWidget):
         self._build_lease(spec)
         self._build_price(spec)
         self.more = Fold(lambda: tr("More settings"))
-        self._row("", self.more)
+        self._column.addWidget(FactRow("", self.more, outdent=FOLD))
         self.env = PairsField()
         self.env.set_pairs(dict(spec.env))
         self.advanced = FactRow(
@@ -65,8 +63,7 @@ class E2BForm(QWidget):
         self.kept = Label("", role="caption", tone="faint", wrap=True)
         holder = QWidget()
         column = QVBoxLayout(holder)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme().px(3))
+        follow(column, setContentsMargins=(0, 0, 0, 0), setSpacing=3)
         column.addWidget(self._key)
         column.addWidget(self.kept)
         holder.setFocusProxy(self._key)

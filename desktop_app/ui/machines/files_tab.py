@@ -30,7 +30,7 @@ from desktop_app.ui.files.browser import FileBrowser
 from desktop_app.ui.i18n import tr, trn
 from desktop_app.ui.theme import icon, theme
 from desktop_app.ui.widgets import Act, Button, EmptyState, Menu, ProgressLine, figures
-from desktop_app.ui.widgets.base import Live
+from desktop_app.ui.widgets.base import Live, follow
 
 from .files_drop import FileDrops
 
@@ -72,7 +72,7 @@ class FilesTab(Live, QWidget):
         self.drops.dropped.connect(lambda paths, folder: self.upload(paths, folder))
         self._add_acts()
         self.progress = ProgressLine()
-        self.progress.setContentsMargins(px(16), px(4), px(16), px(4))
+        follow(self.progress, setContentsMargins=(16, 4, 16, 4))
         self.progress.cancelled.connect(self._cancel)
         self._body = QWidget()
         inner = QVBoxLayout(self._body)
@@ -93,10 +93,8 @@ class FilesTab(Live, QWidget):
         outer.addWidget(self.stopped)
 
     def _add_acts(self) -> None:
-        px = theme().px
         head = self.browser.head
-        head.setContentsMargins(px(12), px(6), px(12), px(6))
-        head.setSpacing(px(8))
+        follow(head, setContentsMargins=(12, 6, 12, 6), setSpacing=8)
         self.up = Button(lambda: tr("Upload…"), glyph="upload", small=True)
         self.down = Button(lambda: tr("Download…"), glyph="download", small=True)
         self.again = Button(lambda: tr("Refresh"), glyph="refresh-cw", small=True)

@@ -10,7 +10,6 @@ from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from desktop_app.ui.i18n import tr
-from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Button, Menu, SearchField, SegmentedControl
 from desktop_app.ui.widgets.base import Text, follow, say
 
@@ -93,14 +92,12 @@ class FilterBar(QWidget):
 
     def __init__(self, vm: MachinesViewModel) -> None:
         super().__init__()
-        px = theme().px
         self._vm = vm
         follow(self, setFixedHeight="filter-bar")
         row = QHBoxLayout(self)
-        row.setContentsMargins(px(16), 0, px(16), 0)
-        row.setSpacing(px(8))
+        follow(row, setContentsMargins=(16, 0, 16, 0), setSpacing=8)
         self.search = SearchField(lambda: tr("Filter by name, id or engine"))
-        self.search.setMaximumWidth(px(240))
+        follow(self.search, setMaximumWidth=240)
         self.search.searched.connect(lambda _text: self._filter())
         self.search.leaving.connect(self.leaving)
         row.addWidget(self.search, 1)

@@ -11,7 +11,7 @@ from desktop_app.core.importing import Candidate
 from desktop_app.ui.i18n import tr, trn
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Button, Check, ElidedLabel, Label
-from desktop_app.ui.widgets.base import Text
+from desktop_app.ui.widgets.base import Text, follow
 from desktop_app.ui.widgets.dialogs import Dialog
 
 _SEEN = 7  # rows before the list scrolls
@@ -36,10 +36,8 @@ class CandidateRow(QWidget):
     def __init__(self, candidate: Candidate, on: bool) -> None:
         super().__init__()
         self.candidate = candidate
-        px = theme().px
         row = QHBoxLayout(self)
-        row.setContentsMargins(0, px(4), px(8), px(4))
-        row.setSpacing(px(10))
+        follow(row, setContentsMargins=(0, 4, 8, 4), setSpacing=10)
         self.box = Check("")
         self.box.setChecked(on and not candidate.known)
         self.box.setEnabled(not candidate.known)

@@ -11,9 +11,8 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from desktop_app.core.happenings import Happening
 from desktop_app.ui.errors import describe
 from desktop_app.ui.i18n import mark, tr, trn
-from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import ElidedLabel, Label, figures
-from desktop_app.ui.widgets.base import Live
+from desktop_app.ui.widgets.base import Live, follow
 
 SHOWN = 5
 _PLAIN = {
@@ -75,11 +74,9 @@ class LastEvents(Live, QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        px = theme().px
         self._shown: Sequence[Happening] = ()
         column = QVBoxLayout(self)
-        column.setContentsMargins(px(16), px(10), px(16), px(8))
-        column.setSpacing(px(4))
+        follow(column, setContentsMargins=(16, 10, 16, 8), setSpacing=4)
         column.addWidget(Label(lambda: tr("Last events"), tone="muted"))
         self.none = Label(lambda: tr("Nothing yet"), role="small", tone="faint")
         column.addWidget(self.none)
@@ -87,10 +84,9 @@ class LastEvents(Live, QWidget):
         for _ in range(SHOWN):
             holder = QWidget()
             row = QHBoxLayout(holder)
-            row.setContentsMargins(0, 0, 0, 0)
-            row.setSpacing(px(8))
+            follow(row, setContentsMargins=(0, 0, 0, 0), setSpacing=8)
             time, text = Label("", role="small", tone="faint"), ElidedLabel("", role="small")
-            time.setMinimumWidth(px(36))
+            follow(time, setMinimumWidth=36)
             row.addWidget(time)
             row.addWidget(text, 1)
             column.addWidget(holder)

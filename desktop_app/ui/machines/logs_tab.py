@@ -14,9 +14,8 @@ from desktop_app.ui.bridge import Coalescer
 from desktop_app.ui.errors import describe
 from desktop_app.ui.files.visible import visible
 from desktop_app.ui.i18n import sentences, tr
-from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Label
-from desktop_app.ui.widgets.base import Live
+from desktop_app.ui.widgets.base import Live, follow
 from desktop_app.ui.widgets.texts import MonoText
 
 log = logging.getLogger(__name__)
@@ -38,7 +37,7 @@ class LogsTab(Live, QWidget):
         self.text.setLineWrapMode(MonoText.LineWrapMode.NoWrap)
         self.text.setProperty("bare", True)
         self.note = Label("", tone="muted", wrap=True)
-        self.note.setContentsMargins(theme().px(16), theme().px(12), theme().px(16), 0)
+        follow(self.note, setContentsMargins=(16, 12, 16, 0))
         holder = QWidget()
         self._stack = QStackedLayout(holder)
         noted = QWidget()

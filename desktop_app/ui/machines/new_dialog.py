@@ -15,6 +15,7 @@ from desktop_app.core.workspaces.remote.managed import Progress
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Button, Field, Label
+from desktop_app.ui.widgets.base import follow
 from desktop_app.ui.widgets.dialogs import Dialog, FactRow
 
 from .docker_form import DockerForm
@@ -56,7 +57,6 @@ class NewWorkspaceDialog(Dialog):
     # -- building --------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        px = theme().px
         self.kinds = {
             "folder": KindCard(
                 "folder",
@@ -75,7 +75,7 @@ class NewWorkspaceDialog(Dialog):
             ),
         }
         row = QHBoxLayout()
-        row.setSpacing(px(8))
+        follow(row, setSpacing=8)
         for name in KINDS:
             card = self.kinds[name]
             card.toggled.connect(self._chosen(name))
@@ -84,6 +84,7 @@ class NewWorkspaceDialog(Dialog):
         self.pages = QStackedWidget()
         self.body.addWidget(self.pages, 1)
         self._form()
+        self.restyle()
         self.progress = ProgressView()
         self.pages.addWidget(self.progress)
         self.note = Label("", role="small", tone="muted")
@@ -93,23 +94,28 @@ class NewWorkspaceDialog(Dialog):
         self.go = Button(lambda: tr("Create"), variant="primary")
         self.add_button(self.go, run=self._create, default=True)
 
+    def restyle(self) -> None:
+        """All of a form is seen where the screen has room for it."""
+        super().restyle()
+        if hasattr(self, "area"):
+            px = theme().px
+            room = self.screen().availableGeometry().height() - px(_AROUND)
+            self.area.setMinimumHeight(min(px(_FORM), max(room, px(200))))
+
     def _form(self) -> None:
         """Whoever holds is put in place before what it holds: the style of a subtree is worked out
         each time it finds a parent."""
         px = theme().px
         inside = QWidget()
         inside.setProperty("ground", "surface")
-        area = QScrollArea()
+        self.area = area = QScrollArea()
         area.setWidgetResizable(True)
         area.setFrameShape(QScrollArea.Shape.NoFrame)
-        # All of a form is seen where the screen has room for it.
-        room = self.screen().availableGeometry().height() - px(_AROUND)
-        area.setMinimumHeight(min(px(_FORM), max(room, px(200))))
         self.pages.addWidget(area)
         area.setWidget(inside)
         column = QVBoxLayout(inside)
         column.setContentsMargins(0, px(4), 0, 0)
-        column.setSpacing(px(10))
+        follow(column, setSpacing=10)
         # Where the form scrolls, its fields stand off the bar.
         area.verticalScrollBar().rangeChanged.connect(
             lambda _least, most: column.setContentsMargins(0, px(4), px(8) if most else 0, 0)

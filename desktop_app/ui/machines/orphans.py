@@ -12,9 +12,8 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from desktop_app.core.neighbours import Neighbour
 from desktop_app.core.workspaces.e2b.sandbox import Found
 from desktop_app.ui.i18n import tr, trn
-from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Button, Card, Glyph, Label, StateGlyph, figures
-from desktop_app.ui.widgets.base import Live
+from desktop_app.ui.widgets.base import Live, follow
 from desktop_app.ui.widgets.dialogs import Dialog
 
 from .view_model import MachinesViewModel
@@ -31,9 +30,9 @@ class OrphanRow(Card):
         self._found, self._vm = found, vm
         self._sure = False
         row = QHBoxLayout()
-        row.setSpacing(theme().px(12))
+        follow(row, setSpacing=12)
         words = QVBoxLayout()
-        words.setSpacing(theme().px(2))
+        follow(words, setSpacing=2)
         head = QHBoxLayout()
         head.addWidget(Label(found.id, role="mono", select=True))
         state = (
@@ -86,9 +85,9 @@ class NeighbourRow(Card):
         super().__init__()
         self._found, self._vm = found, vm
         row = QHBoxLayout()
-        row.setSpacing(theme().px(12))
+        follow(row, setSpacing=12)
         words = QVBoxLayout()
-        words.setSpacing(theme().px(2))
+        follow(words, setSpacing=2)
         head = QHBoxLayout()
         head.addWidget(Label(found.machine, role="mono", select=True))
         head.addWidget(
@@ -122,8 +121,7 @@ class FoundLine(Live, QWidget):
         super().__init__()
         self._vm = vm
         row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme().px(8))
+        follow(row, setContentsMargins=(0, 0, 0, 0), setSpacing=8)
         self.sign = Glyph("triangle-alert", "warning", 14)
         self.words = Label("", role="small", tone="muted")
         self.review = Button(lambda: tr("Review"), variant="link")
@@ -182,7 +180,7 @@ class OrphansDialog(Dialog):
 
     def _group(self, words: Callable[[], str]) -> tuple[Label, QVBoxLayout]:
         label, rows = Label(words, wrap=True), QVBoxLayout()
-        rows.setSpacing(theme().px(8))
+        follow(rows, setSpacing=8)
         self.body.addWidget(label)
         self.body.addLayout(rows)
         return label, rows

@@ -11,9 +11,8 @@ from desktop_app.core.happenings import Happening
 from desktop_app.core.overview_row import OverviewRow
 from desktop_app.core.workspaces.remote.managed import Usage
 from desktop_app.ui.i18n import tr, trn
-from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Label, Line, Sparkline, figures
-from desktop_app.ui.widgets.base import Text
+from desktop_app.ui.widgets.base import Text, follow
 
 from .last_events import LastEvents
 
@@ -23,10 +22,8 @@ class Chart(QWidget):
 
     def __init__(self, name: Text) -> None:
         super().__init__()
-        px = theme().px
         column = QVBoxLayout(self)
-        column.setContentsMargins(px(16), px(10), px(16), px(8))
-        column.setSpacing(px(8))
+        follow(column, setContentsMargins=(16, 10, 16, 8), setSpacing=8)
         head = QHBoxLayout()
         self.name = Label(name, tone="muted")
         self.figure = Label("", role="strong")
@@ -59,7 +56,7 @@ class OverviewTab(QWidget):
         self.events = LastEvents()
         whole.addWidget(self.events, 1)
         self.note = Label("", tone="muted", wrap=True)
-        self.note.setContentsMargins(theme().px(16), theme().px(12), theme().px(16), 0)
+        follow(self.note, setContentsMargins=(16, 12, 16, 0))
         outer.addWidget(self.note)
         self.charts = QWidget()
         row = QHBoxLayout(self.charts)

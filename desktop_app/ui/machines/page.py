@@ -143,12 +143,10 @@ class MachinesPage(Live, QWidget):
         return shown
 
     def _header(self) -> QWidget:
-        px = theme().px
         head = QWidget()
         follow(head, setFixedHeight="page-header")
         row = QHBoxLayout(head)
-        row.setContentsMargins(px(16), 0, px(12), 0)
-        row.setSpacing(px(8))
+        follow(row, setContentsMargins=(16, 0, 12, 0), setSpacing=8)
         row.addWidget(Label(lambda: tr("Workspaces"), role="title"))
         self.total = Label("", tone="faint")
         row.addWidget(self.total)

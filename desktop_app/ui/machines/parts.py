@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Button, Choice, Field, Glyph, Label
-from desktop_app.ui.widgets.base import Live, Text, say
+from desktop_app.ui.widgets.base import Live, Text, follow, say
 from desktop_app.ui.widgets.focus import Ringed
 from desktop_app.ui.widgets.painting import box
 from desktop_app.ui.widgets.texts import MonoText
@@ -59,12 +59,10 @@ class KindCard(Live, Ringed, QAbstractButton):
         self.setAutoExclusive(True)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        px = theme().px
         column = QVBoxLayout(self)
-        column.setContentsMargins(px(12), px(10), px(12), px(10))
-        column.setSpacing(px(4))
+        follow(column, setContentsMargins=(12, 10, 12, 10), setSpacing=4)
         head = QHBoxLayout()
-        head.setSpacing(px(8))
+        follow(head, setSpacing=8)
         self._glyph_name, self._glyph = glyph, Glyph(glyph, "muted", 16)
         head.addWidget(self._glyph)
         head.addWidget(Label(title, role="semibold"), 1)
@@ -116,8 +114,7 @@ class PathField(QWidget):
         self.button = Button(lambda: tr("Browse…"), glyph="folder-open")
         self.button.clicked.connect(self._choose)
         row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme().px(8))
+        follow(row, setContentsMargins=(0, 0, 0, 0), setSpacing=8)
         row.addWidget(self.field, 1)
         row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignTop)
         self.setFocusProxy(self.field)
@@ -148,8 +145,7 @@ class PairsField(Live, QWidget):
         self.edit.setPlaceholderText("NAME=value")
         self._error = Label("", role="caption", tone="danger", wrap=True)
         column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme().px(3))
+        follow(column, setContentsMargins=(0, 0, 0, 0), setSpacing=3)
         column.addWidget(self.edit)
         column.addWidget(self._error)
         self._error.hide()
@@ -175,6 +171,9 @@ class PairsField(Live, QWidget):
         found, wrong = pairs(self.edit.toPlainText())
         self.set_error(tr("“{line}” is not NAME=value.", line=wrong[:60]) if wrong else "")
         return None if wrong else found
+
+
+FOLD = 12  # pixels at 100 % from its left edge to its sign
 
 
 class Fold(Button):

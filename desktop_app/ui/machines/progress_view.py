@@ -12,9 +12,8 @@ from desktop_app.core.errors import SlipwayError
 from desktop_app.core.workspaces.remote.managed import Progress
 from desktop_app.ui.errors import describe_error
 from desktop_app.ui.i18n import tr
-from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Label, NoticeCard, ProgressBar, figures
-from desktop_app.ui.widgets.base import Live
+from desktop_app.ui.widgets.base import Live, follow
 from desktop_app.ui.widgets.texts import MonoText
 
 LINES = 2000  # of the engine's output that are kept in view
@@ -25,10 +24,8 @@ class ProgressView(Live, QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        px = theme().px
         column = QVBoxLayout(self)
-        column.setContentsMargins(0, px(8), 0, 0)
-        column.setSpacing(px(8))
+        follow(column, setContentsMargins=(0, 8, 0, 0), setSpacing=8)
         head = QHBoxLayout()
         self.stage = Label("", role="semibold")
         self.time = Label("", role="small", tone="faint")

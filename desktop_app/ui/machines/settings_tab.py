@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 from desktop_app.core.workspaces.docker.spec import DockerSpec
 from desktop_app.core.workspaces.e2b.spec import E2BSpec
 from desktop_app.ui.i18n import tr
-from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Button, Label, Line
+from desktop_app.ui.widgets.base import follow
 
 from .docker_form import DockerForm
 from .e2b_form import E2BForm
@@ -24,7 +24,6 @@ class SettingsTab(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        px = theme().px
         self.form: DockerForm | E2BForm | None = None
         self._shown: tuple[str, Any] = ("", None)
         column = QVBoxLayout(self)
@@ -36,8 +35,7 @@ class SettingsTab(QWidget):
         column.addWidget(self.area, 1)
         column.addWidget(Line())
         foot = QHBoxLayout()
-        foot.setContentsMargins(px(16), px(6), px(16), px(6))
-        foot.setSpacing(px(8))
+        follow(foot, setContentsMargins=(16, 6, 16, 6), setSpacing=8)
         self.note = Label(
             self._when,
             role="small",
@@ -69,9 +67,8 @@ class SettingsTab(QWidget):
         self.note.set_source(self._when)
         holder = QWidget()
         holder.setProperty("ground", "surface")
-        px = theme().px
         row = QHBoxLayout(holder)
-        row.setContentsMargins(px(16), px(12), px(16), px(12))
+        follow(row, setContentsMargins=(16, 12, 16, 12))
         inside = QVBoxLayout()
         inside.addWidget(self.form)
         inside.addStretch(1)

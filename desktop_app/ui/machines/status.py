@@ -8,9 +8,8 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from desktop_app.core.overview_row import OverviewRow, spent
 from desktop_app.ui.i18n import tr, trn
-from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import ElidedLabel, Glyph, Label, Line, figures
-from desktop_app.ui.widgets.base import Live
+from desktop_app.ui.widgets.base import Live, follow
 
 from .columns import UNREACHABLE
 
@@ -22,10 +21,8 @@ class MachinesStatus(Live, QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        px = theme().px
         row = QHBoxLayout(self)
-        row.setContentsMargins(px(12), 0, px(12), 0)
-        row.setSpacing(px(8))
+        follow(row, setContentsMargins=(12, 0, 12, 0), setSpacing=8)
         self._rows: Sequence[OverviewRow] = ()
         self._month = 0.0
         self.count, self.running = self._label(), self._label()

@@ -8,13 +8,12 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 from desktop_app.core.agents import DEFAULT_AGENT, AgentEntry
 from desktop_app.core.workspaces.remote.managed import looking
 from desktop_app.ui.i18n import tr
-from desktop_app.ui.theme import theme
 from desktop_app.ui.tools.entries import SkillEntry
 from desktop_app.ui.tools.mcp_panel import McpPanel
 from desktop_app.ui.tools.skills_panel import SkillsPanel
 from desktop_app.ui.tools.source import ServerSource
 from desktop_app.ui.widgets import Act, Choice, EmptyState, Label
-from desktop_app.ui.widgets.base import Text
+from desktop_app.ui.widgets.base import Text, follow
 
 
 class WhileUp(QStackedWidget):
@@ -74,10 +73,8 @@ class SkillsTab(WhileUp):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         self.whose = QWidget()
-        px = theme().px
         row = QHBoxLayout(self.whose)
-        row.setContentsMargins(px(16), px(6), px(16), px(2))
-        row.setSpacing(px(8))
+        follow(row, setContentsMargins=(16, 6, 16, 2), setSpacing=8)
         label = Label(lambda: tr("Skills of"), role="small", tone="muted")
         self.agents = Choice(lambda: tr("Skills of"))
         label.setBuddy(self.agents)

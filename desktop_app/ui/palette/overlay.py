@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
-from desktop_app.ui.widgets.base import Live, Text, say
+from desktop_app.ui.widgets.base import Live, Text, follow, say
 from desktop_app.ui.widgets.card import Glyph
 from desktop_app.ui.widgets.keyhint import KeyHint
 from desktop_app.ui.widgets.labels import Label
@@ -42,8 +42,8 @@ class _Hints(Live, QWidget):
     def __init__(self, run: Text) -> None:
         super().__init__()
         row = QHBoxLayout(self)
-        row.setContentsMargins(theme().px(14), 1, theme().px(14), 0)
-        row.setSpacing(theme().px(4))
+        follow(row, setContentsMargins=(14, 1, 14, 0))
+        follow(row, setSpacing=4)
         left: list[tuple[list[str], Text]] = [
             (["Up", "Down"], lambda: tr("choose")),
             (["Return"], run),
@@ -109,13 +109,11 @@ class Overlay(Live, QFrame):
         self.hide()
 
     def _build(self, run: Text) -> None:
-        px = theme().px
         column = QVBoxLayout(self)
         column.setContentsMargins(1, 1, 1, 1)
         column.setSpacing(0)
         head = QHBoxLayout()
-        head.setContentsMargins(px(14), 0, px(14), 0)
-        head.setSpacing(px(10))
+        follow(head, setContentsMargins=(14, 0, 14, 0), setSpacing=10)
         head.addWidget(Glyph("search", "muted", 16))
         head.addWidget(self.field, 1)
         head.addWidget(self._count)
@@ -123,10 +121,10 @@ class Overlay(Live, QFrame):
         self._head.setLayout(head)
         column.addWidget(self._head)
         holder = QVBoxLayout()
-        holder.setContentsMargins(0, px(6), 0, px(6))
+        follow(holder, setContentsMargins=(0, 6, 0, 6))
         holder.addWidget(self.list)
         self._empty = Label("", tone="faint")
-        self._empty.setContentsMargins(px(14), 0, px(14), 0)
+        follow(self._empty, setContentsMargins=(14, 0, 14, 0))
         self._empty.hide()
         holder.addWidget(self._empty)
         column.addLayout(holder, 1)

@@ -68,11 +68,10 @@ class AgentsDialog(Dialog):
     # -- building --------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        px = theme().px
         row = QHBoxLayout()
-        row.setSpacing(px(16))
+        follow(row, setSpacing=16)
         left = QVBoxLayout()
-        left.setSpacing(px(8))
+        follow(left, setSpacing=8)
         self.items = QStandardItemModel(self)
         self.view = RowList(self.items)
         follow(self.view, setFixedWidth=230)
@@ -99,7 +98,7 @@ class AgentsDialog(Dialog):
     def _form(self) -> QVBoxLayout:
         px = theme().px
         column = QVBoxLayout()
-        column.setSpacing(px(6))
+        follow(column, setSpacing=6)
         self.name = Field(lambda: tr("Name"), placeholder=lambda: tr("Code reviewer"))
         self.instructions = QPlainTextEdit()
         self.instructions.setTabChangesFocus(True)
@@ -118,7 +117,7 @@ class AgentsDialog(Dialog):
             column.addWidget(widget, 1 if widget is self.instructions else 0)
             column.addSpacing(px(4))
         self.told = Label("", role="small", tone="muted", wrap=True)
-        self.told.setMinimumHeight(px(36))
+        follow(self.told, setMinimumHeight=36)
         self.told.setAlignment(Qt.AlignmentFlag.AlignTop)
         column.addWidget(self.told)
         self.name.edit.textChanged.connect(lambda _text: self._edited())

@@ -11,9 +11,8 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from desktop_app.core.models.trusted import Trusted, trusted_of, with_trusted
 from desktop_app.ui.i18n import tr
-from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Button, Label
-from desktop_app.ui.widgets.base import Text
+from desktop_app.ui.widgets.base import Text, follow
 from desktop_app.ui.widgets.card import Glyph
 from desktop_app.ui.widgets.dialogs import Dialog, FactRow
 
@@ -39,12 +38,11 @@ class CertificateDialog(Dialog):
         super().__init__(parent, lambda: tr("Trust this certificate?"), width=600)
         self.one = one
         seen = cast("Mapping[str, Any]", params["seen"])
-        px = theme().px
         row = QHBoxLayout()
-        row.setSpacing(px(12))
+        follow(row, setSpacing=12)
         row.addWidget(Glyph("triangle-alert", "warning", 20), 0, Qt.AlignmentFlag.AlignTop)
         words = QVBoxLayout()
-        words.setSpacing(px(6))
+        follow(words, setSpacing=6)
         title = lambda: tr("Trust this certificate for “{host}”?", host=one.at)  # noqa: E731
         words.addWidget(Label(title, role="title", wrap=True))
         self.text = Label(_changed if changed else _unknown, wrap=True)

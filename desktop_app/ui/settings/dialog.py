@@ -11,9 +11,8 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from desktop_app.ui import i18n
 from desktop_app.ui.i18n import tr
-from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Button, Choice, Label, SegmentedControl
-from desktop_app.ui.widgets.base import Text
+from desktop_app.ui.widgets.base import Text, follow
 from desktop_app.ui.widgets.dialogs import Dialog, FactRow
 
 _SIZES = (80, 90, 100, 110, 125, 150, 175, 200)
@@ -93,7 +92,7 @@ class SettingsDialog(Dialog):
 
     def _group(self, title: Text) -> None:
         holder = QVBoxLayout()
-        holder.setContentsMargins(0, theme().px(6), 0, 0)
+        follow(holder, setContentsMargins=(0, 6, 0, 0))
         holder.addWidget(Label(title, role="semibold"))
         self.body.addLayout(holder)
 

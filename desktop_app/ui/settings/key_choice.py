@@ -7,9 +7,8 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from desktop_app.core.secrets import Secrets
 from desktop_app.ui.i18n import tr
-from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Button, Label, Radio
-from desktop_app.ui.widgets.base import Text
+from desktop_app.ui.widgets.base import Text, follow
 from desktop_app.ui.widgets.card import Glyph
 
 from .passphrase import PassphraseFields, WorkDialog
@@ -21,12 +20,11 @@ class KeyChoiceDialog(WorkDialog):
     def __init__(self, parent: QWidget | None, secrets: Secrets, *, silent: bool = False) -> None:
         super().__init__(parent, lambda: tr("Where are keys kept?"), width=520)
         self._secrets = secrets
-        px = theme().px
         row = QHBoxLayout()
-        row.setSpacing(px(12))
+        follow(row, setSpacing=12)
         row.addWidget(Glyph("key-round", "info", 20), 0, Qt.AlignmentFlag.AlignTop)
         words = QVBoxLayout()
-        words.setSpacing(px(6))
+        follow(words, setSpacing=6)
         heading: Text = (
             (lambda: tr("The system's keyring did not take the key"))
             if silent
@@ -60,8 +58,7 @@ class KeyChoiceDialog(WorkDialog):
     def _add(self, radio: Radio, note: Text, more: QWidget | None = None) -> None:
         self.body.addWidget(radio)
         below = QVBoxLayout()
-        below.setContentsMargins(theme().px(24), 0, 0, 0)
-        below.setSpacing(theme().px(8))
+        follow(below, setContentsMargins=(24, 0, 0, 0), setSpacing=8)
         below.addWidget(Label(note, role="small", tone="muted", wrap=True))
         if more is not None:
             below.addWidget(more)

@@ -14,8 +14,8 @@ from desktop_app.core.tasks import Tasks
 from desktop_app.ui.bridge import confirm, show
 from desktop_app.ui.errors import describe_error
 from desktop_app.ui.i18n import sentences, tr, trn
-from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Button, Label
+from desktop_app.ui.widgets.base import follow
 from desktop_app.ui.widgets.dialogs import Dialog, FactRow
 
 from .key_questions import KeyQuestions
@@ -64,11 +64,10 @@ class KeysDialog(Dialog):
             button.setVisible(False)
         holder = QWidget()
         rows = QVBoxLayout(holder)
-        rows.setContentsMargins(0, 0, 0, 0)
-        rows.setSpacing(theme().px(8))
+        follow(rows, setContentsMargins=(0, 0, 0, 0), setSpacing=8)
         for some in ((self.make, self.unlock, self.lock, self.change), (self.move_, self.forget)):
             row = QHBoxLayout()
-            row.setSpacing(theme().px(8))
+            follow(row, setSpacing=8)
             for button in some:
                 row.addWidget(button)
             row.addStretch(1)

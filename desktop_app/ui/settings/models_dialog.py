@@ -22,6 +22,7 @@ from desktop_app.ui.errors import action_label, describe, describe_error
 from desktop_app.ui.i18n import sentences, tr, trn
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Button, Label, Role, RowList, Switch, figures
+from desktop_app.ui.widgets.base import follow
 from desktop_app.ui.widgets.dialogs import Dialog
 
 from .agents_menu import AgentsMenu
@@ -86,7 +87,7 @@ class ModelsDialog(Dialog):
 
     def _build(self) -> None:
         row = QHBoxLayout()
-        row.setSpacing(theme().px(16))
+        follow(row, setSpacing=16)
         row.addLayout(self._list())
         row.addLayout(self._chosen_one(), 1)
         self.body.addLayout(row, 1)
@@ -94,13 +95,12 @@ class ModelsDialog(Dialog):
 
     def _list(self) -> QVBoxLayout:
         """The models, and a new one."""
-        px = theme().px
         left = QVBoxLayout()
-        left.setSpacing(px(8))
+        follow(left, setSpacing=8)
         self.items = QStandardItemModel(self)
         self.view = RowList(self.items)
         self.view.setAccessibleName(tr("Models"))
-        self.view.setFixedWidth(px(250))
+        follow(self.view, setFixedWidth=250)
         self.view.selectionModel().currentChanged.connect(lambda *_: self._selected())
         left.addWidget(self.view, 1)
         self.add = Button(lambda: tr("Add a model"), glyph="plus")
@@ -110,12 +110,11 @@ class ModelsDialog(Dialog):
 
     def _chosen_one(self) -> QVBoxLayout:
         """Its form, a try, and who uses it."""
-        px = theme().px
         right = QVBoxLayout()
-        right.setSpacing(px(10))
+        follow(right, setSpacing=10)
         right.addWidget(self.form)
         line = QHBoxLayout()
-        line.setSpacing(px(8))
+        follow(line, setSpacing=8)
         self.attempt = Button(lambda: tr("Try"), glyph="play")
         self.attempt.clicked.connect(lambda: self._ask("try", self._try))
         self.first = Button(lambda: tr("Use for new sessions"), variant="ghost")
@@ -130,7 +129,7 @@ class ModelsDialog(Dialog):
         line.addStretch(1)
         right.addLayout(line)
         self.told = Label("", role="small", tone="muted", wrap=True, select=True)
-        self.told.setMinimumHeight(px(34))
+        follow(self.told, setMinimumHeight=34)
         right.addWidget(self.told)
         self.trust = Button(lambda: action_label("trust_certificate"), glyph="shield-check")
         self.trust.clicked.connect(lambda: self._doubt and self.trustWanted.emit(*self._doubt))

@@ -27,9 +27,8 @@ from desktop_app.core.models.definitions import (
 from desktop_app.core.models.library import Listed
 from desktop_app.core.models.providers import BY_ID, PROVIDERS, with_scheme
 from desktop_app.ui.i18n import mark, tr
-from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Button, Choice, Field, Label, Switch
-from desktop_app.ui.widgets.base import Text
+from desktop_app.ui.widgets.base import Text, follow
 from desktop_app.ui.widgets.dialogs import FactRow
 
 SOURCES: dict[str, str] = {
@@ -70,8 +69,7 @@ class ModelForm(QWidget):
         self._source: LimitSource = "assumed"
         self._names: dict[str, Listed] = {}
         self._rows = QVBoxLayout(self)
-        self._rows.setContentsMargins(0, 0, 0, 0)
-        self._rows.setSpacing(theme().px(8))
+        follow(self._rows, setContentsMargins=(0, 0, 0, 0), setSpacing=8)
         self._build_service()
         self._build_model()
         for one in (self.address, self.key, self.model, self.name, self.window_size):
@@ -93,7 +91,7 @@ class ModelForm(QWidget):
         self.key = Field(lambda: tr("Key"))
         self.key.edit.setEchoMode(QLineEdit.EchoMode.Password)
         self.key_note = Label("", role="caption", tone="faint", wrap=True)
-        self.key_note.setMinimumHeight(theme().px(30))  # two lines: it comes after the dialog
+        follow(self.key_note, setMinimumHeight=30)  # two lines: it comes after the dialog
         self.keys = Button(lambda: tr("Keys…"), glyph="key-round")
         self.keys.clicked.connect(self.keysWanted.emit)
         self._row(lambda: tr("Key"), _line(self.key, self.keys), self.key_note)
@@ -162,8 +160,7 @@ class ModelForm(QWidget):
             return
         holder = QWidget()
         column = QVBoxLayout(holder)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme().px(2))
+        follow(column, setContentsMargins=(0, 0, 0, 0), setSpacing=2)
         column.addWidget(control)
         column.addWidget(note)
         holder.setFocusProxy(control)
@@ -405,8 +402,7 @@ def _line(first: Field, second: Field | Button) -> QWidget:
     """Two controls in one row; the first has the focus, fields share the width."""
     line = QWidget()
     row = QHBoxLayout(line)
-    row.setContentsMargins(0, 0, 0, 0)
-    row.setSpacing(theme().px(8))
+    follow(row, setContentsMargins=(0, 0, 0, 0), setSpacing=8)
     row.addWidget(first, 1)
     if isinstance(second, Field):
         row.addWidget(second, 1)

@@ -13,9 +13,8 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QVBoxLayout, 
 from desktop_app.core.models.network import DIRECT, SYSTEM, is_proxy, password_name, proxy_url
 from desktop_app.core.models.trusted import Trusted, trusted_of, without
 from desktop_app.ui.i18n import tr, trn
-from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Button, Choice, Field, IconButton, Label
-from desktop_app.ui.widgets.base import Text
+from desktop_app.ui.widgets.base import Text, follow
 from desktop_app.ui.widgets.dialogs import Dialog, FactRow
 from desktop_app.ui.widgets.labels import ElidedLabel
 
@@ -91,8 +90,7 @@ class NetworkDialog(Dialog):
         choose.clicked.connect(self._choose_file)
         line = QWidget()
         row = QHBoxLayout(line)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme().px(8))
+        follow(row, setContentsMargins=(0, 0, 0, 0), setSpacing=8)
         row.addWidget(self.ca_file, 1)
         row.addWidget(choose)
         line.setFocusProxy(self.ca_file)
@@ -113,8 +111,7 @@ class NetworkDialog(Dialog):
         if self.trusted:
             holder = QWidget()
             column = QVBoxLayout(holder)
-            column.setContentsMargins(0, 0, 0, 0)
-            column.setSpacing(theme().px(8))
+            follow(column, setContentsMargins=(0, 0, 0, 0), setSpacing=8)
             for row in self.trusted.values():
                 column.addWidget(row)
             self.trusted_row = FactRow(lambda: tr("Trusted by you"), holder)
@@ -175,8 +172,7 @@ class TrustedRow(QWidget):
     def __init__(self, one: Trusted) -> None:
         super().__init__()
         row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme().px(8))
+        follow(row, setContentsMargins=(0, 0, 0, 0), setSpacing=8)
         column = QVBoxLayout()
         column.setSpacing(0)
         column.addWidget(Label(one.at, role="strong"))
@@ -215,8 +211,7 @@ def _seconds(count: int) -> str:
 def _stack(control: QWidget, note: QWidget) -> QWidget:
     holder = QWidget()
     column = QVBoxLayout(holder)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(theme().px(2))
+    follow(column, setContentsMargins=(0, 0, 0, 0), setSpacing=2)
     column.addWidget(control)
     column.addWidget(note)
     holder.setFocusProxy(control)

@@ -15,7 +15,7 @@ from desktop_app.ui.errors import describe_error
 from desktop_app.ui.i18n import sentences, tr
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Button, Check, Field, Label
-from desktop_app.ui.widgets.base import Text
+from desktop_app.ui.widgets.base import Text, follow
 from desktop_app.ui.widgets.dialogs import Dialog
 
 Kind = Literal["make", "unlock", "change"]
@@ -31,8 +31,7 @@ class PassphraseFields(QWidget):
         super().__init__()
         self.kind: Kind = kind
         self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(theme().px(4))
+        follow(self._column, setContentsMargins=(0, 0, 0, 0), setSpacing=4)
         self.former = self._field(lambda: tr("Present passphrase")) if kind == "change" else None
         new = kind != "unlock"
         name: Text = (lambda: tr("New passphrase")) if new else (lambda: tr("Passphrase"))

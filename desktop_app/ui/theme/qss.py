@@ -80,7 +80,9 @@ QPlainTextEdit, QTextEdit {
 QLineEdit:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus,
 QPlainTextEdit:focus, QTextEdit:focus { border: 2px solid $focus; }
 QLineEdit:focus { padding: 0 ${6}; min-height: ${24}; }
+QComboBox { padding-left: ${9}; }
 QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus { padding: 0 ${6}; min-height: ${24}; }
+QComboBox:focus { padding-left: ${8}; }
 QPlainTextEdit:focus, QTextEdit:focus { padding: ${3}; }
 QLineEdit[invalid="true"] { border-color: $danger; }
 QLineEdit:disabled, QComboBox:disabled, QSpinBox:disabled, QPlainTextEdit:disabled {

@@ -9,8 +9,7 @@ from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtGui import QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
-from desktop_app.ui.theme import theme
-from desktop_app.ui.widgets.base import Live, Text, say
+from desktop_app.ui.widgets.base import Live, Text, follow, say
 from desktop_app.ui.widgets.buttons import Button
 from desktop_app.ui.widgets.card import Act, EmptyState, Line
 from desktop_app.ui.widgets.labels import Label
@@ -67,11 +66,10 @@ class EntryList(Live, QWidget, Generic[Entry]):
         self.retranslate()
 
     def _build_list(self) -> QVBoxLayout:
-        px = theme().px
         column = QVBoxLayout()
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        self.error.setContentsMargins(px(16), px(4), px(14), px(4))
+        follow(self.error, setContentsMargins=(16, 4, 14, 4))
         self.error.hide()
         column.addWidget(self.error)
         column.addWidget(self.view, 1)
@@ -79,7 +77,7 @@ class EntryList(Live, QWidget, Generic[Entry]):
         if self.more is not None:
             self.more.clicked.connect(self.addWanted)
             foot = QHBoxLayout()
-            foot.setContentsMargins(px(12), px(8), px(12), px(12))
+            follow(foot, setContentsMargins=(12, 8, 12, 12))
             foot.addWidget(self.more)
             foot.addStretch(1)
             column.addLayout(foot)
@@ -91,7 +89,6 @@ class EntryList(Live, QWidget, Generic[Entry]):
         self.error.setVisible(bool(error))
 
     def _build_detail(self, wide: bool) -> QWidget:
-        px = theme().px
         detail = QWidget()
         inner = QVBoxLayout(detail)
         inner.setContentsMargins(0, 0, 0, 0)
@@ -99,8 +96,7 @@ class EntryList(Live, QWidget, Generic[Entry]):
         if not wide:
             inner.addWidget(Line())
         body = QVBoxLayout()
-        body.setContentsMargins(px(16), px(10), px(14), px(12))
-        body.setSpacing(px(6))
+        follow(body, setContentsMargins=(16, 10, 14, 12), setSpacing=6)
         for widget in (self.name, self.text, self.notes, self.switch):
             body.addWidget(widget)
         if wide:

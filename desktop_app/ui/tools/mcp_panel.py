@@ -20,7 +20,7 @@ from desktop_app.ui.bridge import confirm, show
 from desktop_app.ui.errors import describe
 from desktop_app.ui.i18n import sentences, tr
 from desktop_app.ui.theme import theme
-from desktop_app.ui.widgets.base import Live
+from desktop_app.ui.widgets.base import Live, follow
 from desktop_app.ui.widgets.buttons import Button
 from desktop_app.ui.widgets.card import Act, EmptyState
 from desktop_app.ui.widgets.labels import Label
@@ -58,7 +58,6 @@ class McpPanel(Live, QWidget):
         self._more = QTimer(self)
         self._more.setSingleShot(True)
         self._more.timeout.connect(self._fill)
-        px = theme().px
         self.error = Label("", role="small", tone="danger", wrap=True, select=True)
         self.note = Label("", role="small", tone="muted", wrap=True)
         self.add_button = Button(lambda: tr("Add server…"), glyph="plus", small=True)
@@ -69,8 +68,7 @@ class McpPanel(Live, QWidget):
         inside = QWidget()
         inside.setProperty("ground", "bg")
         self._column = QVBoxLayout(inside)
-        self._column.setContentsMargins(px(12), px(4), px(12), px(12))
-        self._column.setSpacing(px(8))
+        follow(self._column, setContentsMargins=(12, 4, 12, 12), setSpacing=8)
         self._column.addWidget(self.error)
         self._column.addWidget(self.note)
         self._column.addWidget(self.add_button)

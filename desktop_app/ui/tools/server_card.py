@@ -11,9 +11,9 @@ from desktop_app.core.mcp.server import ServerView, ToolView
 from desktop_app.ui.errors import action_label
 from desktop_app.ui.files.visible import visible
 from desktop_app.ui.i18n import tr
-from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import figures
 from desktop_app.ui.widgets.badge import StateGlyph
+from desktop_app.ui.widgets.base import follow
 from desktop_app.ui.widgets.buttons import Button
 from desktop_app.ui.widgets.card import Card
 from desktop_app.ui.widgets.labels import ElidedLabel, Label
@@ -31,8 +31,7 @@ class _ToolRow(QWidget):
         super().__init__()
         self.tool: ToolView | None = None
         row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme().px(8))
+        follow(row, setContentsMargins=(0, 0, 0, 0), setSpacing=8)
         self.name = ElidedLabel("", role="mono-small")
         self.switch = Switch(name=lambda: tr("Use {name}", name=self.name.text()))
         self.tokens = Label(tokens, role="caption", tone="muted")
@@ -70,7 +69,6 @@ class ServerCard(Card):
         self.view: ServerView | None = None
         self._trusted = self._live = True
         self._rows: list[_ToolRow] = []
-        px = theme().px
         self.glyph = StateGlyph("idle")
         self.name = ElidedLabel("", role="semibold")
         self.cost = Label("", role="caption", tone="muted")
@@ -90,13 +88,11 @@ class ServerCard(Card):
         self.output = Label("", role="mono-small", tone="muted", wrap=True, select=True)
         self._tools = QWidget()
         self._tool_column = QVBoxLayout(self._tools)
-        self._tool_column.setContentsMargins(0, px(2), 0, px(2))
-        self._tool_column.setSpacing(px(4))
+        follow(self._tool_column, setContentsMargins=(0, 2, 0, 2), setSpacing=4)
         column = self.body
-        column.setContentsMargins(px(12), px(10), px(12), px(8))
-        column.setSpacing(px(4))
+        follow(column, setContentsMargins=(12, 10, 12, 8), setSpacing=4)
         head = QHBoxLayout()
-        head.setSpacing(px(8))
+        follow(head, setSpacing=8)
         for widget in (self.glyph, self.name, self.cost, self.switch):
             head.addWidget(widget, int(widget is self.name))
         column.addLayout(head)
@@ -112,7 +108,7 @@ class ServerCard(Card):
 
     def _signing_buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()
-        row.setSpacing(theme().px(4))
+        follow(row, setSpacing=4)
         self.sign_in_button = Button(lambda: tr("Sign in…"), variant="primary", small=True)
         self.cancel_button = Button(lambda: tr("Cancel"), small=True)
         self.sign_out_button = Button(lambda: tr("Sign out"), small=True)
@@ -133,8 +129,7 @@ class ServerCard(Card):
 
     def _buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()
-        row.setSpacing(theme().px(4))
-        row.setContentsMargins(-theme().px(8), 0, 0, 0)
+        follow(row, setSpacing=4)
         self.tools_button = Button(lambda: tr("Tools"), variant="ghost", small=True)
         self.output_button = Button(lambda: tr("Output"), variant="ghost", small=True)
         self.restart_button = Button(lambda: tr("Restart"), variant="ghost", small=True)

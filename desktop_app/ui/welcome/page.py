@@ -42,13 +42,11 @@ class _Offer(QWidget):
 
     def __init__(self, glyph: str, token: str, title: Text, detail: Text, button: Button) -> None:
         super().__init__()
-        px = theme().px
         row = QHBoxLayout(self)
-        row.setContentsMargins(px(4), px(4), px(4), px(4))
-        row.setSpacing(px(12))
+        follow(row, setContentsMargins=(4, 4, 4, 4), setSpacing=12)
         row.addWidget(Glyph(glyph, token, 18))
         words = QVBoxLayout()
-        words.setSpacing(px(2))
+        follow(words, setSpacing=2)
         self.title = Label(title, role="strong", wrap=True)
         words.addWidget(self.title)
         words.addWidget(Label(detail, role="small", tone="muted", wrap=True))
@@ -133,7 +131,7 @@ class WelcomePage(Live, QWidget):
     def _build(self) -> None:
         px = theme().px
         outer = QHBoxLayout(self._main)
-        outer.setContentsMargins(px(24), px(56), px(24), px(24))
+        follow(outer, setContentsMargins=(24, 56, 24, 24))
         outer.addStretch(1)
         holder = QWidget()
         follow(holder, setMaximumWidth=_COLUMN)
@@ -141,8 +139,7 @@ class WelcomePage(Live, QWidget):
         outer.addWidget(holder, 100)
         outer.addStretch(1)
         column = QVBoxLayout(holder)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(px(8))
+        follow(column, setContentsMargins=(0, 0, 0, 0), setSpacing=8)
         self._heading = Label(self._heading_words, role="figure")
         column.addWidget(self._heading)
         column.addWidget(
@@ -161,18 +158,17 @@ class WelcomePage(Live, QWidget):
         column.addWidget(self._demo())
         self._recent_title = self._title(column, lambda: tr("Recent"))
         self._recent = Card()
-        self._recent.body.setContentsMargins(px(4), px(4), px(4), px(4))
-        self._recent.body.setSpacing(0)
+        follow(self._recent.body, setContentsMargins=(4, 4, 4, 4), setSpacing=0)
         column.addWidget(self._recent)
         self._checks_title = self._title(column, lambda: tr("This computer"))
         self._checks = Card()
-        self._checks.body.setSpacing(px(8))
+        follow(self._checks.body, setSpacing=8)
         column.addWidget(self._checks)
         column.addStretch(1)
 
     def _title(self, column: QVBoxLayout, text: Text) -> Label:
         label = Label(text, role="small-semibold", tone="muted")
-        label.setContentsMargins(0, theme().px(14), 0, 0)
+        follow(label, setContentsMargins=(0, 14, 0, 0))
         column.addWidget(label)
         return label
 
@@ -254,14 +250,12 @@ def _folder(event: QDropEvent) -> str:
 
 
 def _check_row(check: Check, act: Callable[[str], object]) -> QWidget:
-    px = theme().px
     holder = QWidget()
     row = QHBoxLayout(holder)
-    row.setContentsMargins(px(4), 0, px(4), 0)
-    row.setSpacing(px(12))
+    follow(row, setContentsMargins=(4, 0, 4, 0), setSpacing=12)
     row.addWidget(Glyph(TONE_ICONS[check.tone], check.tone, 18))
     words = QVBoxLayout()
-    words.setSpacing(px(1))
+    follow(words, setSpacing=1)
     words.addWidget(Label(check.title, role="strong"))
     words.addWidget(Label(check.detail, role="small", tone="muted", wrap=True, select=True))
     row.addLayout(words, 1)

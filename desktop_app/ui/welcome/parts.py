@@ -105,8 +105,7 @@ class Side(Live, QWidget):
         follow(self, setFixedWidth=_SIDE)
         px = theme().px
         column = QVBoxLayout(self)
-        column.setContentsMargins(px(28), px(56), px(28), px(24))
-        column.setSpacing(0)
+        follow(column, setContentsMargins=(28, 56, 28, 24), setSpacing=0)
         column.addWidget(AppMark())
         column.addSpacing(px(18))
         column.addWidget(Label("Slipway", role="display"))
@@ -121,7 +120,7 @@ class Side(Live, QWidget):
         )
         column.addStretch(1)
         row = QHBoxLayout()
-        row.setSpacing(px(8))
+        follow(row, setSpacing=8)
         row.addWidget(Glyph("languages", "muted", 16))
         self.language = Choice(lambda: tr("Language"))
         names: list[tuple[str, Text]] = list(i18n.LANGUAGES.items())

@@ -83,9 +83,7 @@ class Card(Live, QFrame):
         self._fill = fill
         self._chosen = False
         self.body = QVBoxLayout(self)
-        pad = theme().px(12)
-        self.body.setContentsMargins(pad, pad, pad, pad)
-        self.body.setSpacing(theme().px(8))
+        follow(self.body, setContentsMargins=(12, 12, 12, 12), setSpacing=8)
 
     def set_chosen(self, chosen: bool) -> None:
         self._chosen = chosen
@@ -116,8 +114,7 @@ class EmptyState(Live, QWidget):
         super().__init__(parent)
         px = theme().px
         column = QVBoxLayout(self)
-        column.setContentsMargins(px(16), px(16), px(16), px(16))
-        column.setSpacing(0)
+        follow(column, setContentsMargins=(16, 16, 16, 16), setSpacing=0)
         column.addStretch(1)
         middle = Qt.AlignmentFlag.AlignHCenter
         column.addWidget(Glyph(glyph, "faint", 32), 0, middle)
@@ -131,7 +128,7 @@ class EmptyState(Live, QWidget):
             column.addSpacing(px(4))
         column.addSpacing(px(10))
         row = QHBoxLayout()
-        row.setSpacing(px(8))
+        follow(row, setSpacing=8)
         row.addStretch(1)
         for place, act in enumerate(acts):
             button = _button(act, "primary" if place == 0 else "normal", small=False)
@@ -169,17 +166,15 @@ class NoticeCard(Live, QFrame):
         super().__init__(parent)
         self._foot: QWidget | None = None
         self._log: QWidget | None = None
-        px = theme().px
         column = QVBoxLayout(self)
         column.setContentsMargins(1, 1, 1, 1)
         column.setSpacing(0)
         head = QHBoxLayout()
-        head.setContentsMargins(px(14), px(12), px(14), px(12))
-        head.setSpacing(px(10))
+        follow(head, setContentsMargins=(14, 12, 14, 12), setSpacing=10)
         icon = Glyph(glyph or TONE_ICONS[tone], tone, 18)
         head.addWidget(icon, 0, Qt.AlignmentFlag.AlignTop)
         words = QVBoxLayout()
-        words.setSpacing(px(3))
+        follow(words, setSpacing=3)
         self.title = Label(title, role="semibold", wrap=True)
         words.addWidget(self.title)
         self.reason = Label(reason, wrap=True, select=True)
@@ -200,8 +195,7 @@ class NoticeCard(Live, QFrame):
     def _strip(self, column: QVBoxLayout, label: Label) -> QWidget:
         holder = QWidget()
         inner = QHBoxLayout(holder)
-        px = theme().px
-        inner.setContentsMargins(px(14), px(8), px(14), px(8))
+        follow(inner, setContentsMargins=(14, 8, 14, 8))
         inner.addWidget(label)
         column.addWidget(holder)
         return holder
@@ -209,9 +203,7 @@ class NoticeCard(Live, QFrame):
     def _add_footer(self, column: QVBoxLayout, acts: Sequence[Act]) -> None:
         self._foot = QWidget()
         row = QHBoxLayout(self._foot)
-        px = theme().px
-        row.setContentsMargins(px(14), px(8), px(14), px(8))
-        row.setSpacing(px(8))
+        follow(row, setContentsMargins=(14, 8, 14, 8), setSpacing=8)
         plain = [act for act in acts if act.variant != "ghost"]
         for place, act in enumerate(plain):
             row.addWidget(self._wire(act, "primary" if place == 0 else "normal"))
@@ -278,10 +270,9 @@ class Banner(Live, QWidget):
     ) -> None:
         super().__init__(parent)
         self._tone = tone
-        px = theme().px
         row = QHBoxLayout(self)
-        row.setContentsMargins(px(12), 0, px(8), 1)
-        row.setSpacing(px(8))
+        follow(row, setContentsMargins=(12, 0, 8, 1))
+        follow(row, setSpacing=8)
         row.addWidget(Glyph(TONE_ICONS[tone], tone, 16))
         self.label = Label(text)
         row.addWidget(self.label, 1)

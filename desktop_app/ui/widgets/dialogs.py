@@ -167,16 +167,15 @@ class _Fate(QWidget):
     def __init__(self, kept: Sequence[str], lost: Sequence[str]) -> None:
         super().__init__()
         row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme().px(24))
+        follow(row, setContentsMargins=(0, 0, 0, 0), setSpacing=24)
         for items, glyph, token in ((kept, "check", "success"), (lost, "x", "danger")):
             if not items:
                 continue
             column = QVBoxLayout()
-            column.setSpacing(theme().px(6))
+            follow(column, setSpacing=6)
             for item in items:
                 line = QHBoxLayout()
-                line.setSpacing(theme().px(6))
+                follow(line, setSpacing=6)
                 sign = Glyph(glyph, token, 14)
                 sign.setFixedHeight(theme().line("small"))  # beside the first line of the words
                 line.addWidget(sign, 0, Qt.AlignmentFlag.AlignTop)
@@ -221,12 +220,12 @@ class ConfirmDialog(Dialog):
         self._danger = danger
         px = theme().px
         row = QHBoxLayout()
-        row.setSpacing(px(12))
+        follow(row, setSpacing=12)
         self._sign = Glyph("", size=20)
         self._show_sign(danger)
         row.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignTop)
         self._words = words = QVBoxLayout()
-        words.setSpacing(px(6))
+        follow(words, setSpacing=6)
         self.heading = Label(title, role="title", wrap=True)
         self.text = Label(text, wrap=True)
         words.addWidget(self.heading)
@@ -302,7 +301,7 @@ class TextPrompt(Dialog):
         name.setBuddy(self.field.edit)
         self.body.addWidget(Label(title, role="title", wrap=True))
         column = QVBoxLayout()
-        column.setSpacing(theme().px(4))
+        follow(column, setSpacing=4)
         column.addWidget(name)
         column.addWidget(self.field)
         self.body.addLayout(column)
@@ -347,12 +346,11 @@ class TrustDialog(Dialog):
         notes: Sequence[str] = (),
     ) -> None:
         super().__init__(parent, lambda: tr("Trust this workspace?"), width=560)
-        px = theme().px
         row = QHBoxLayout()
-        row.setSpacing(px(12))
+        follow(row, setSpacing=12)
         row.addWidget(Glyph("shield-alert", "warning", 20), 0, Qt.AlignmentFlag.AlignTop)
         words = QVBoxLayout()
-        words.setSpacing(px(6))
+        follow(words, setSpacing=6)
         words.addWidget(
             Label(lambda: tr("Do you trust {name}?", name=name), role="title", wrap=True)
         )
@@ -396,7 +394,7 @@ class TrustDialog(Dialog):
         area.setWidget(card)
         area.setWidgetResizable(True)
         area.setFrameShape(QScrollArea.Shape.NoFrame)
-        area.setMaximumHeight(theme().px(220))
+        follow(area, setMaximumHeight=220)
         return area
 
 
@@ -428,20 +426,20 @@ def visible(text: str) -> str:
 
 class FactRow(QWidget):
     """A line of a form: a muted label in a column of 112, in lines where it is longer, then the
-    control, which so begins where those above and below do."""
+    control, which so begins where those above and below do. ``outdent``: pixels at 100 % (12 at
+    most) that it begins further left, for a button whose sign is to stand there."""
 
-    def __init__(self, label: Text, control: QWidget, hint: Text = "") -> None:
+    def __init__(self, label: Text, control: QWidget, hint: Text = "", *, outdent: int = 0) -> None:
         super().__init__()
         row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme().px(12))
+        follow(row, setContentsMargins=(0, 0, 0, 0), setSpacing=12 - outdent)
         name = Label(label, tone="muted", wrap=True)
         follow(name, setFixedWidth="dialog-label", setMinimumHeight="field")
         self._name = name
         name.setBuddy(control)
         row.addWidget(name, 0, Qt.AlignmentFlag.AlignTop)
         column = QVBoxLayout()
-        column.setSpacing(theme().px(3))
+        follow(column, setSpacing=3)
         # Fields take the width; segments, boxes and switches keep their own, at the left.
         own = (QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Maximum)
         fixed = control.sizePolicy().horizontalPolicy() in own

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QVBoxLayout, QW
 from desktop_app.ui import i18n
 from desktop_app.ui.theme import theme
 
-from .base import Live, Text, say
+from .base import Live, Text, follow, say
 from .buttons import IconButton
 from .card import Glyph
 from .labels import Label
@@ -40,11 +40,10 @@ class Field(Live, QWidget):
         self._icon = Glyph("circle-alert", "danger", 12)
         self._reason = Label("", role="caption", tone="danger", wrap=True)
         column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme().px(3))
+        follow(column, setContentsMargins=(0, 0, 0, 0), setSpacing=3)
         column.addWidget(self.edit)
         below = QHBoxLayout()
-        below.setSpacing(theme().px(4))
+        follow(below, setSpacing=4)
         below.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
         below.addWidget(self._reason, 1)
         column.addLayout(below)

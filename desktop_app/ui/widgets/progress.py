@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
 
-from .base import Live, Text
+from .base import Live, Text, follow
 from .buttons import Button
 from .labels import ElidedLabel, Label
 from .painting import box, fill_hatched
@@ -74,7 +74,6 @@ class ProgressLine(Live, QWidget):
 
     def __init__(self, parent: QWidget | None = None, *, cancellable: bool = True) -> None:
         super().__init__(parent)
-        px = theme().px
         self.label = ElidedLabel("", role="small", tone="muted")
         self.detail = Label("", role="small", tone="faint")
         self.bar = ProgressBar()
@@ -82,10 +81,9 @@ class ProgressLine(Live, QWidget):
         self.cancel.setVisible(cancellable)
         self.cancel.clicked.connect(self._stop)
         row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(px(12))
+        follow(row, setContentsMargins=(0, 0, 0, 0), setSpacing=12)
         column = QVBoxLayout()
-        column.setSpacing(px(4))
+        follow(column, setSpacing=4)
         head = QHBoxLayout()
         head.addWidget(self.label, 1)
         head.addWidget(self.detail)

@@ -13,7 +13,7 @@ from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
 from desktop_app.ui.theme.tokens import TOAST_MS, TRAVEL
 
-from .base import Live, Text, say
+from .base import Live, Text, follow, say
 from .buttons import Button, IconButton
 from .card import Glyph
 from .labels import ElidedLabel
@@ -49,8 +49,7 @@ class Toast(Live, QFrame):
         self.setFrameShape(QFrame.Shape.NoFrame)
         row = QHBoxLayout(self)
         px = theme().px
-        row.setContentsMargins(px(12), 0, px(6), 0)
-        row.setSpacing(px(8))
+        follow(row, setContentsMargins=(12, 0, 6, 0), setSpacing=8)
         row.addWidget(Glyph(_ICONS[tone], tone, 16))
         self.label = ElidedLabel(text)
         row.addWidget(self.label, 1)

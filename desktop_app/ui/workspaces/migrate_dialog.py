@@ -18,6 +18,7 @@ from desktop_app.ui.errors import describe_error
 from desktop_app.ui.i18n import sentences, tr, trn
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Button, Card, Check, Dialog, Field, Label, ProgressBar, figures
+from desktop_app.ui.widgets.base import follow
 
 SHOWN = 200  # sessions that can be chosen; a service with more gives servers in its own window
 
@@ -97,8 +98,7 @@ class MigrateDialog(Dialog):
     def _sessions(self) -> QWidget:
         holder = QWidget()
         column = QVBoxLayout(holder)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme().px(6))
+        follow(column, setContentsMargins=(0, 0, 0, 0), setSpacing=6)
         column.addWidget(
             Label(lambda: tr("Sessions of AgentScope that get the servers"), tone="muted")
         )

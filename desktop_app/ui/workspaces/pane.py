@@ -11,7 +11,7 @@ from desktop_app.core.sessions.base import SessionKey
 from desktop_app.core.tasks import Tasks
 from desktop_app.ui.bridge import show
 from desktop_app.ui.i18n import tr, trn
-from desktop_app.ui.theme import icon, theme
+from desktop_app.ui.theme import icon
 from desktop_app.ui.widgets import (
     Act,
     ConfirmDialog,
@@ -23,7 +23,7 @@ from desktop_app.ui.widgets import (
     SearchField,
     TextPrompt,
 )
-from desktop_app.ui.widgets.base import Live
+from desktop_app.ui.widgets.base import Live, follow
 
 from .folder_questions import FolderQuestions
 from .tree_view import WorkspaceTree
@@ -53,13 +53,10 @@ class WorkspacesPane(Live, QWidget):
         self.retranslate()
 
     def _build(self) -> None:
-        px = theme().px
         column = QVBoxLayout(self)
-        column.setContentsMargins(0, px(4), 0, px(8))
-        column.setSpacing(px(4))
+        follow(column, setContentsMargins=(0, 4, 0, 8), setSpacing=4)
         head = QHBoxLayout()
-        head.setContentsMargins(px(12), 0, px(8), 0)
-        head.setSpacing(px(2))
+        follow(head, setContentsMargins=(12, 0, 8, 0), setSpacing=2)
         self.heading = Label(lambda: tr("Workspaces"), role="small-semibold", tone="muted")
         head.addWidget(self.heading, 1)
         self.filter_button = IconButton(
@@ -76,7 +73,7 @@ class WorkspacesPane(Live, QWidget):
         self.search.leaving.connect(self._into_list)
         self.search_row = QWidget()
         row = QHBoxLayout(self.search_row)
-        row.setContentsMargins(px(8), 0, px(8), px(4))
+        follow(row, setContentsMargins=(8, 0, 8, 4))
         row.addWidget(self.search)
         self.search_row.hide()
         column.addWidget(self.search_row)
@@ -102,10 +99,9 @@ class WorkspacesPane(Live, QWidget):
 
     def add_foot(self, widget: QWidget) -> None:
         """A widget below the list, under a line."""
-        px = theme().px
         self._foot.addWidget(Line())
         holder = QVBoxLayout()
-        holder.setContentsMargins(px(8), px(4), px(8), 0)
+        follow(holder, setContentsMargins=(8, 4, 8, 0))
         holder.addWidget(widget)
         self._foot.addLayout(holder)
 

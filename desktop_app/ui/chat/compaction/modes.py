@@ -107,7 +107,7 @@ class ModesDialog(Dialog):
         }
         for mode, radio in self.radios.items():
             note = Label(notes[mode], role="small", tone="muted", wrap=True)
-            note.setContentsMargins(theme().px(23), 0, 0, 0)
+            follow(note, setContentsMargins=(23, 0, 0, 0))
             self._add_told(radio, note)
         self.at_danger = Switch(lambda: tr("Compact at the danger mark anyway"))
         note = Label(
@@ -124,7 +124,7 @@ class ModesDialog(Dialog):
     def _add_told(self, what: QWidget, note: Label) -> None:
         """A choice with what it means close below it, so that nobody reads it as the next one's."""
         column = QVBoxLayout()
-        column.setSpacing(theme().px(3))
+        follow(column, setSpacing=3)
         column.addWidget(what)
         column.addWidget(note)
         self.body.addLayout(column)
@@ -177,8 +177,7 @@ class ModesDialog(Dialog):
             spin.valueChanged.connect(self._changed)
             holder = QWidget()
             row = QHBoxLayout(holder)
-            row.setContentsMargins(0, 0, 0, 0)
-            row.setSpacing(theme().px(8))
+            follow(row, setContentsMargins=(0, 0, 0, 0), setSpacing=8)
             row.addWidget(spin)
             row.addWidget(self._in_tokens[spin], 1)
             holder.setFocusProxy(spin)

@@ -21,7 +21,7 @@ from desktop_app.ui.chat.ways import ways_after
 from desktop_app.ui.errors import action_label, describe
 from desktop_app.ui.i18n import tr, trc, trn
 from desktop_app.ui.theme import theme
-from desktop_app.ui.widgets.base import Live
+from desktop_app.ui.widgets.base import Live, follow
 from desktop_app.ui.widgets.buttons import Button
 from desktop_app.ui.widgets.card import EmptyState
 from desktop_app.ui.widgets.labels import Label
@@ -96,8 +96,7 @@ class CompactionsPanel(Live, QWidget):
         self.summary.setProperty("bare", True)
         self.summary.document().setDocumentMargin(px(8))
         below = QVBoxLayout(made)
-        below.setContentsMargins(px(14), px(8), px(14), px(14))
-        below.setSpacing(px(8))
+        follow(below, setContentsMargins=(14, 8, 14, 14), setSpacing=8)
         frame = ForeignBox(self.summary)
         policy = frame.sizePolicy()
         policy.setVerticalPolicy(policy.Policy.Expanding)
@@ -118,17 +117,15 @@ class CompactionsPanel(Live, QWidget):
         return made
 
     def _lay_out(self) -> None:
-        px = theme().px
         column = QVBoxLayout(self)
-        column.setContentsMargins(0, px(8), 0, 0)
-        column.setSpacing(0)
+        follow(column, setContentsMargins=(0, 8, 0, 0), setSpacing=0)
         column.addWidget(self.view)
         column.addWidget(self._box, 1)
         column.addWidget(self._empty, 1)
         self.offloads = Button(lambda: tr("Offloads of this session…"), small=True, glyph="archive")
         self.offloads.clicked.connect(self.offloadsRequested)
         foot = QHBoxLayout()
-        foot.setContentsMargins(px(14), 0, px(14), px(14))
+        follow(foot, setContentsMargins=(14, 0, 14, 14))
         foot.addWidget(self.offloads)
         foot.addStretch(1)
         column.addLayout(foot)

@@ -26,7 +26,7 @@ from desktop_app.ui.chat.sources import ChatSources
 from desktop_app.ui.chat.view_model import ChatViewModel
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
-from desktop_app.ui.widgets.base import Live
+from desktop_app.ui.widgets.base import Live, follow
 from desktop_app.ui.widgets.card import EmptyState, Glyph
 from desktop_app.ui.widgets.charts import Sparkline
 from desktop_app.ui.widgets.gauge import ContextGauge
@@ -42,8 +42,7 @@ def _noted(glyph: str) -> tuple[Label, QWidget]:
     """A line of small words after a glyph."""
     holder = QWidget()
     row = QHBoxLayout(holder)
-    row.setContentsMargins(0, 0, 0, 0)
-    row.setSpacing(theme().px(8))
+    follow(row, setContentsMargins=(0, 0, 0, 0), setSpacing=8)
     row.addWidget(Glyph(glyph, "muted", 14), 0, Qt.AlignmentFlag.AlignTop)
     words = Label("", role="small", tone="muted", wrap=True)
     row.addWidget(words, 1)
@@ -75,10 +74,9 @@ class ContextPanel(Live, QWidget):
         )
         holder = QWidget()
         column = QVBoxLayout(holder)
-        column.setContentsMargins(px(16), px(12), px(14), px(16))
-        column.setSpacing(0)
+        follow(column, setContentsMargins=(16, 12, 14, 16), setSpacing=0)
         head = QHBoxLayout()
-        head.setSpacing(px(6))
+        follow(head, setSpacing=6)
         self.used = Label("", role="figure")
         self.of = Label("", tone="muted")
         self.share = Label("", role="semibold")

@@ -13,7 +13,7 @@ from desktop_app.ui.chat.view_model import ChatViewModel
 from desktop_app.ui.errors import describe
 from desktop_app.ui.files.browser import FileBrowser
 from desktop_app.ui.i18n import tr
-from desktop_app.ui.theme import theme
+from desktop_app.ui.widgets.base import follow
 from desktop_app.ui.widgets.buttons import IconButton
 from desktop_app.ui.widgets.card import EmptyState
 
@@ -44,7 +44,7 @@ class FilesPanel(QWidget):
         self._add_acts()
         self._empty = EmptyState("folder-x", lambda: tr("The folder cannot be read"), "")
         outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, theme().px(6), 0, 0)
+        follow(outer, setContentsMargins=(0, 6, 0, 0))
         outer.addWidget(self.browser, 1)
         outer.addWidget(self._empty, 1)
         self._empty.hide()

@@ -19,12 +19,11 @@ from desktop_app.ui.chat import figures
 from desktop_app.ui.chat.sources import ChatSources
 from desktop_app.ui.errors import describe
 from desktop_app.ui.i18n import sentences, tr
-from desktop_app.ui.theme import theme
 from desktop_app.ui.tools.costs import Costs
 from desktop_app.ui.tools.entries import SkillEntry, ToolEntry
 from desktop_app.ui.tools.mcp_panel import McpPanel
 from desktop_app.ui.tools.skills_panel import SkillsPanel
-from desktop_app.ui.widgets.base import Live
+from desktop_app.ui.widgets.base import Live, follow
 from desktop_app.ui.widgets.labels import Label
 from desktop_app.ui.widgets.toggles import SegmentedControl
 
@@ -74,16 +73,14 @@ class ToolsPanel(Live, QWidget):
         self.retranslate()
 
     def _lay_out(self) -> None:
-        px = theme().px
         column = QVBoxLayout(self)
-        column.setContentsMargins(0, px(10), 0, 0)
-        column.setSpacing(px(8))
+        follow(column, setContentsMargins=(0, 10, 0, 0), setSpacing=8)
         row = QHBoxLayout()
-        row.setContentsMargins(px(12), 0, px(12), 0)
+        follow(row, setContentsMargins=(12, 0, 12, 0))
         row.addWidget(self.part)
         row.addStretch(1)
         column.addLayout(row)
-        self.total.setContentsMargins(px(16), 0, px(14), 0)
+        follow(self.total, setContentsMargins=(16, 0, 14, 0))
         column.addWidget(self.total)
         column.addWidget(self._stack, 1)
 

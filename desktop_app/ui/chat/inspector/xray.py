@@ -15,7 +15,7 @@ from desktop_app.ui.chat.sources import ChatSources
 from desktop_app.ui.chat.view_model import ChatViewModel
 from desktop_app.ui.i18n import tr
 from desktop_app.ui.theme import theme
-from desktop_app.ui.widgets.base import Live, say
+from desktop_app.ui.widgets.base import Live, follow, say
 from desktop_app.ui.widgets.buttons import Button, IconButton
 from desktop_app.ui.widgets.card import Card
 from desktop_app.ui.widgets.labels import ElidedLabel, Label
@@ -74,25 +74,24 @@ class Xray(Live, QWidget):
     def _lay_out(self) -> None:
         px = theme().px
         head = QHBoxLayout()
-        head.setSpacing(px(6))
+        follow(head, setSpacing=6)
         head.addWidget(self.extent)
         head.addWidget(self.back)
         head.addWidget(self.place, 100)
         head.addStretch(1)
         head.addWidget(self.modes)
         name = QHBoxLayout()
-        name.setSpacing(px(8))
+        follow(name, setSpacing=8)
         name.addWidget(self.swatch)
         name.addWidget(self.name, 1)
-        self.card.body.setSpacing(px(4))
+        follow(self.card.body, setSpacing=4)
         self.card.body.addLayout(name)
         self.card.body.addWidget(self.detail)
         self._buttons.setContentsMargins(0, px(4), 0, 0)
-        self._buttons.setSpacing(px(6))
+        follow(self._buttons, setSpacing=6)
         self.card.body.addLayout(self._buttons)
         column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(px(8))
+        follow(column, setContentsMargins=(0, 0, 0, 0), setSpacing=8)
         column.addLayout(head)
         column.addWidget(self.map)
         column.addWidget(self.card)

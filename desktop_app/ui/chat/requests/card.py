@@ -53,11 +53,9 @@ class RequestCard(Live, QFrame):
     # -- building ---------------------------------------------------------------------------
 
     def _build(self) -> None:
-        px = theme().px
         self._head = QWidget()
         head = QHBoxLayout(self._head)
-        head.setContentsMargins(px(12), 0, px(12), 0)
-        head.setSpacing(px(8))
+        follow(head, setContentsMargins=(12, 0, 12, 0), setSpacing=8)
         head.addWidget(StateGlyph("waiting"))
         self.title = ElidedLabel("", role="semibold")
         head.addWidget(self.title, 1)
@@ -69,8 +67,7 @@ class RequestCard(Live, QFrame):
         self.message = Label("", wrap=True, select=True)
         self._holder = QWidget()
         self._column = QVBoxLayout(self._holder)
-        self._column.setContentsMargins(px(13), px(10), px(13), px(4))
-        self._column.setSpacing(px(10))
+        follow(self._column, setContentsMargins=(13, 10, 13, 4), setSpacing=10)
         self._column.addWidget(self.message)
         self._column.addStretch(1)
         self._scroll = QScrollArea()
@@ -89,8 +86,7 @@ class RequestCard(Live, QFrame):
         column.addWidget(self._head)
         column.addWidget(self._scroll)
         foot = QVBoxLayout()
-        foot.setContentsMargins(px(13), px(4), px(13), px(12))
-        foot.setSpacing(px(8))
+        follow(foot, setContentsMargins=(13, 4, 13, 12), setSpacing=8)
         foot.addWidget(self.note)
         foot.addWidget(self.error)
         foot.addLayout(self._buttons())
@@ -98,7 +94,7 @@ class RequestCard(Live, QFrame):
 
     def _buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()
-        row.setSpacing(theme().px(8))
+        follow(row, setSpacing=8)
         self.allow = Button(lambda: tr("Allow once"), variant="primary", keys="Y")
         self.always = Button(lambda: tr("Always"), keys="A")
         self.edit = Button(lambda: tr("Edit"), keys="E")

@@ -11,9 +11,8 @@ from desktop_app.core.mcp.asks import Form
 from desktop_app.core.mcp.forms import Field, check
 from desktop_app.ui.chat.foreign import visible
 from desktop_app.ui.i18n import tr
-from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import fields as widgets
-from desktop_app.ui.widgets.base import Live
+from desktop_app.ui.widgets.base import Live, follow
 from desktop_app.ui.widgets.labels import Label
 from desktop_app.ui.widgets.toggles import Check
 
@@ -31,10 +30,8 @@ class FormField(Live, QWidget):
         super().__init__(parent)
         self.field = field
         self._touched = False
-        px = theme().px
         self._column = column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(px(4))
+        follow(column, setContentsMargins=(0, 0, 0, 0), setSpacing=4)
         self._title = Label(self._heading, role="semibold", wrap=True, select=True)
         column.addWidget(self._title)
         if about := visible(field.description)[0]:
@@ -135,8 +132,7 @@ class FormPart(QWidget):
     def __init__(self, form: Form, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme().px(10))
+        follow(column, setContentsMargins=(0, 0, 0, 0), setSpacing=10)
         self.fields = [FormField(field) for field in form.fields]
         for field in self.fields:
             column.addWidget(field)

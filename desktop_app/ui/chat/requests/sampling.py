@@ -11,7 +11,6 @@ from desktop_app.core.mcp.asks import Sampling
 from desktop_app.core.messages import Msg, TextBlock
 from desktop_app.ui.chat.foreign import ForeignBox, ForeignText
 from desktop_app.ui.i18n import tr
-from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets.base import Live, follow
 from desktop_app.ui.widgets.fields import Field
 from desktop_app.ui.widgets.labels import Label
@@ -27,8 +26,7 @@ class _Text(QWidget):
         super().__init__()
         self._text = text
         column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme().px(4))
+        follow(column, setContentsMargins=(0, 0, 0, 0), setSpacing=4)
         column.addWidget(Label(lambda: words.role(role), role="caption", tone="muted"))
         self.shown = ForeignText(lambda: words.role(role), max_lines=10)
         self.shown.show_text(text)
@@ -60,8 +58,7 @@ class SamplingPart(Live, QWidget):
         super().__init__(parent)
         self.what = what
         column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme().px(8))
+        follow(column, setContentsMargins=(0, 0, 0, 0), setSpacing=8)
         self.system = _Text("system", what.system)
         self.system.setVisible(bool(what.system))
         self.messages = [_Text(msg.role, msg.text()) for msg in what.messages]
