@@ -96,7 +96,33 @@ async def _foreign(source: ForeignConversation) -> list[NewRecord]:
     if not history.at_start:
         first = next((i for i, r in enumerate(records) if r.kind == "user.message"), 0)
         records = records[first:]
-    return records
+    return _rejoined(records)
+
+
+def _rejoined(records: Sequence[NewRecord]) -> list[NewRecord]:
+    """Results beside their calls: another program may have kept one behind the person's next
+    message, where nothing would belong to it and the call would seem to have been interrupted."""
+    groups: list[list[NewRecord]] = []
+    waiting: dict[str, tuple[list[NewRecord], str, str]] = {}  # by the provider's id of the call
+    known: set[str] = set()
+    for record in records:
+        body = record.body
+        group = [record]
+        if record.kind == "assistant.message":
+            for block in body.get("blocks") or ():
+                if block.get("type") == "tool_call":
+                    known.add(str(block["op_id"]))
+                    waiting[str(block["id"])] = (group, str(body["reply_id"]), str(block["op_id"]))
+        elif record.kind == "tool.result":
+            found = waiting.pop(str(body["block"]["id"]), None)
+            if found is not None and body["op_id"] not in known:
+                theirs, reply_id, op_id = found
+                block = {**body["block"], "op_id": op_id}
+                moved = {**body, "reply_id": reply_id, "op_id": op_id, "block": block}
+                theirs.append(NewRecord(record.kind, moved))
+                continue
+        groups.append(group)
+    return [record for group in groups for record in group]
 
 
 def _open_reply(records: Sequence[NewRecord]) -> str:

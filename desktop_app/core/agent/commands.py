@@ -28,6 +28,7 @@ from desktop_app.core.workspaces.base import Workspace
 from desktop_app.core.workspaces.paths import join
 
 from .closing import closing
+from .finding import op_of
 from .log import SessionLog
 from .spool import Spool, read_file
 
@@ -72,6 +73,7 @@ class SessionCommands:
         self._emit = emit
         self._running: dict[str, _Running] = {}
         self._taken = 0
+        self._reminded = 0  # the compaction after which the model was told of what runs
 
     def _backend(self) -> Backend:
         return self._workspace.get_backend()
@@ -282,15 +284,29 @@ class SessionCommands:
             return 0
 
     async def tell(self, reply_id: str, name: str) -> None:
-        """Put what ended since the model was told last in front of it, as a hint in its reply."""
+        """Put before the model, as a hint in its reply, what ended since it was told last, and what
+        runs yet and was started in a part of the conversation that a compaction took away: else it
+        would be started once more."""
         ended = [c for c in self._log.now.commands.values() if c.ended is not None and not c.told]
-        if not ended:
+        forgotten = self._forgotten() if self._running else []
+        if not ended and not forgotten:
             return
         body = {
             "reply_id": reply_id,
             "name": name,
-            "blocks": [HintBlock(hint=notice(ended), source="slipway").model_dump()],
+            "blocks": [HintBlock(hint=notice([*ended, *forgotten]), source="slipway").model_dump()],
             "finish": "hint",
             "commands": {c.id: {"told": True} for c in ended},
         }
         await self._log.append(NewRecord("assistant.message", body))
+
+    def _forgotten(self) -> list[Command]:
+        """Once for each compaction: what runs and whose beginning is not in the context."""
+        gen = max((c.gen for c in self._log.now.compactions), default=0)
+        if gen <= self._reminded:
+            return []
+        self._reminded = gen
+        calls = [call for msg in self._log.now.state.context for call in msg.tool_calls()]
+        live = {op_of(call) for call in calls}
+        found = (self.get(command_id) for command_id in self._running)
+        return [c for c in found if c is not None and c.ended is None and c.op_id not in live]

@@ -122,10 +122,10 @@ class Turn:
 
     async def _reason(self, iteration: int) -> bool:
         """One model call, journaled; whether there is something to do after it."""
-        if self.p.news is not None:
-            await self.p.news(self.reply_id, self.p.agent_name)
         await self.p.room.make_room(fresh=not self._looked)
         self._looked = True
+        if self.p.news is not None:  # what a compaction took away is news, too
+            await self.p.news(self.reply_id, self.p.agent_name)
         started, assembly = await self._call(iteration)
         seconds = time.monotonic() - started
         blocks = assembly.blocks()

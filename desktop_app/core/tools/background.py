@@ -135,7 +135,8 @@ def tell(command: Command) -> str:
 
 
 def notice(commands: Sequence[Command]) -> str:
-    """What the model is told of commands that ended while it looked elsewhere."""
+    """What the model is told of commands that ended while it looked elsewhere, or that it could not
+    know to be running."""
     lines: list[str] = []
     for command in commands:
         where = f" All of its output is in {command.path}." if command.path else ""

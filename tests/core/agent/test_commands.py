@@ -307,3 +307,31 @@ async def test_the_journal_says_what_the_live_state_says(folder: Path) -> None:
     assert await c.commands.text("bg1") == "a\n"
     await c.close()
     await b.close()
+
+
+async def test_after_a_compaction_the_agent_still_knows_what_runs(folder: Path) -> None:
+    """Its start has left the context: without a word of it a second one would be started."""
+    long = "A long answer about the harbour and its boats. " * 120
+    model = ScriptedModel(
+        [back("sleep 600"), [Say("It runs.")], *([[Say(long)]] * 6), [Say("Yes.")], [Say("Yes.")]],
+        summaries=[[Say("# Done\ntalked")]],
+        titles=[[Say("t")]],
+    )
+    b = Bench(folder, model)
+    c = await b.open(mode="bypass")
+    await collect(c.send("start it"))
+    for n in range(6):
+        await collect(c.send(f"Tell me more ({n})."))
+    assert of(await collect(c.compact()), ev.CompactionFinished)
+    assert not any("sleep 600" in r.to_json() for m in c.state.context for r in m.tool_calls())
+    for told in (1, 1):  # once, and it stays where it was said
+        await collect(c.send("Is it up?"))
+        hints = [
+            m.text() for m in model.requests[-1].messages if "Background command bg1" in m.text()
+        ]
+        assert len(hints) == told
+        assert "(sleep 600): It is still running." in hints[0]
+        assert "BashOutput" in hints[0]
+    assert c.commands.running() == 1
+    await c.close()
+    await b.close()

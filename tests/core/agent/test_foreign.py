@@ -11,9 +11,12 @@ import pytest
 from desktop_app.core.agent.carry import carry
 from desktop_app.core.agent.fold import Folder
 from desktop_app.core.agent.foreign import ForeignConversation, foreign_key, open_source
+from desktop_app.core.context.build import Envelope, build
 from desktop_app.core.errors import SessionError
+from desktop_app.core.messages import Msg, TextBlock, ToolCallBlock, ToolResultBlock
 from desktop_app.core.sessions.memory import MemoryJournalStore
 from desktop_app.core.workspaces.local_workspace import LocalWorkspace
+from tests.helpers.context_sessions import check_pairs
 from tests.helpers.sessions import KEY
 
 SAMPLES = Path(__file__).resolve().parents[2] / "data" / "samples"
@@ -107,3 +110,29 @@ async def test_carried_into_a_journal_it_folds_to_the_same_messages(tmp_path: Pa
     assert [m.text() for m in now.state.context] == [m.text() for m in before]
     ours = [r.text() for m in now.state.context for r in m.tool_results()]
     assert ours == [r.text() for m in before for r in m.tool_results()]
+
+
+async def test_a_result_behind_a_message_of_the_person_goes_to_its_call(tmp_path: Path) -> None:
+    """Call, the person's words, result: as other programs have kept it. The real result is the one
+    and only, and not beside one that says the call was interrupted."""
+    folder = tmp_path / "ws"
+    shutil.copytree(SAMPLES / "gen-c-2.0.11", folder)
+    (place,) = folder.rglob("session-abc/context.jsonl")
+    call = ToolCallBlock(id="late", name="Bash", input="{}", state="finished")
+    result = ToolResultBlock(id="late", name="Bash", output="the real result")
+    lines = [
+        Msg.user("Go."),
+        Msg(name="a", role="assistant", id="r1", content=[TextBlock(text="I run it."), call]),
+        Msg.user("And?"),
+        Msg(name="a", role="assistant", id="r2", content=[result, TextBlock(text="It ran.")]),
+    ]
+    place.write_text("".join(m.to_json() + "\n" for m in lines))
+    c = await opened(folder, "session-abc")
+    journal = await MemoryJournalStore().create(KEY, {})
+    await carry(c, journal)
+    now = Folder(KEY.session_id).replay(await journal.read())
+    messages = build(Envelope(system="Be exact."), now.state).messages
+    check_pairs(messages)
+    assert [r.text() for m in messages for r in m.tool_results()] == ["the real result"]
+    assert [m.text() for m in now.state.context] == ["Go.", "I run it.", "And?", "It ran."]
+    assert now.calls() == []

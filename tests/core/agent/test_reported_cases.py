@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from desktop_app.core import events as ev
+from desktop_app.core.agent.conversation import SessionConversation
 from desktop_app.core.agent.policy import Policy
 from desktop_app.core.context.build import kind_of
 from desktop_app.core.context.figures import drift_of
@@ -125,5 +126,87 @@ async def test_a_session_that_is_opened_with_a_smaller_window_makes_room_first(
     assert done.record.trigger == "resume"
     told = await c.breakdown()
     assert told.upper <= told.limits.usable
+    await c.close()
+    await b.close()
+
+
+async def filled(b: Bench, **config: str) -> SessionConversation:
+    """A session with something to compact."""
+    c = await b.open(**config)
+    for n in range(8):
+        await collect(c.send(f"Tell me more ({n})."))
+    return c
+
+
+async def test_23_an_agent_that_may_only_explore_writes_nothing_after_a_compaction_either(
+    tmp_path: Path,
+) -> None:
+    write = {"file_path": "out.md", "content": "x"}
+    model = ScriptedModel(
+        [*[[Say(LONG)] for _ in range(8)], [Call("Write", write)], [Say("I may not.")]],
+        titles=[[Say("T")]],
+        summaries=[[Say("# Done\ntalked")]],
+    )
+    b = Bench(tmp_path, model)
+    c = await filled(b)
+    await c.set_mode("explore")
+    assert of(await collect(c.compact()), ev.CompactionFinished)
+    await c.close()
+    c = await b.open()
+    events = await collect(c.send("Write it down."))
+    assert not of(events, ev.ApprovalRequested)
+    (ended,) = of(events, ev.ToolFinished)
+    assert ended.state == "denied"
+    assert not (tmp_path / "out.md").exists()
+    await c.close()
+    await b.close()
+
+
+async def test_2_a_window_that_is_refilled_at_once_is_told_with_what_fills_it(
+    tmp_path: Path,
+) -> None:
+    """Each step reads as much in again as a compaction took away, beside what is always there."""
+    (tmp_path / "AGENTS.md").write_text("A rule of the house. " * 200)
+    (tmp_path / "rules.txt").write_text("a rule of the house, read in again\n" * 900)
+    twice = [Call("Read", {"file_path": "rules.txt"})] * 2
+    model = ScriptedModel(
+        [*([twice] * 20), [Say("Done.")]],
+        titles=[[Say("T")]],
+        summaries=[[Say("# Done\nread")]] * 40,
+        info=replace(SCRIPTED, window=8_192, max_output=1_024),
+    )
+    b = Bench(tmp_path, model)
+    c = await b.open()
+    events = await collect(c.send("Follow the rules of the house."))
+    told = [n for n in of(events, ev.Notice) if n.code == "compaction.paused"]
+    assert told
+    assert told[0].params["label"] == "instructions"
+    assert told[0].params["tokens"] > 500
+    usable = (await c.breakdown()).limits.usable
+    assert all(call.tokens <= usable for call in of(events, ev.ModelCallStarted))
+    assert len(of(events, ev.CompactionFinished)) < 20, "not one for each step"
+    ended = of(events, ev.RunFinished)[-1]
+    assert ended.reason == "completed" or ended.code == "context.over_window"
+    await c.close()
+    await b.close()
+
+
+async def test_1_a_window_full_of_what_is_fixed_is_told_with_what_fills_it(tmp_path: Path) -> None:
+    (tmp_path / "AGENTS.md").write_text("A rule of the house. " * 1_400)
+    model = ScriptedModel(
+        [[Say("Never.")]],
+        summaries=[[Say("never")]],
+        titles=[[Say("T")]],
+        info=replace(SCRIPTED, window=8_192, max_output=1_024),
+    )
+    b = Bench(tmp_path, model)
+    c = await b.open()
+    events = await collect(c.send("hi"))
+    ended = of(events, ev.RunFinished)[-1]
+    assert (ended.reason, ended.code) == ("error", "context.over_window")
+    assert ended.params["biggest"] == "instructions"
+    assert ended.params["biggest_tokens"] > 0.9 * ended.params["usable"]
+    assert [r for r in model.requests if r.purpose in ("reply", "summary")] == [], "nothing is sent"
+    assert c.state.context[0].text() == "hi", "and nothing is lost"
     await c.close()
     await b.close()
