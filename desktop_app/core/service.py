@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 from .agent.carry import carry
@@ -151,9 +153,9 @@ class Slipway(Conversations):
         return key
 
     async def continue_session(self, key: SessionKey, before: int | None = None) -> SessionKey:
-        """A new session that begins with what is whole of one that can only be read: another
-        program's, a damaged one; or with the records ``before`` one of ours. The old one is left
-        as it is."""
+        """A new session that begins with what is whole of another one: another program's, a
+        damaged one, one of ours with the records ``before`` one of its own. The old one is left
+        as it is; a branch of one that can be written has a number before its name."""
         source = await self.conversation(key)
         agent_id = DEFAULT_AGENT if workspace_of(key) is not None else key.agent_id
         placed = await self.placement(key)
@@ -161,12 +163,22 @@ class Slipway(Conversations):
         new = await self.new_session(placed.workspace_id, agent_id=agent_id, begin=begin)
         journal = await self.store.open(new)
         try:
-            await carry(source, journal, before=before)
+            title = await self._numbered(source.title, placed) if source.writable else ""
+            await carry(source, journal, before=before, title=title)
             await self.index.refresh(journal)
         finally:
             await journal.close()
         await self._replaced(new)
         return new
+
+    async def _numbered(self, title: str, placed: Placement) -> str:
+        """``(2) Title``, or with the first number that no session of the workspace has: in front,
+        where a narrow list cuts nothing off."""
+        if not title:
+            return ""
+        base = re.sub(r"^\(\d+\) ", "", title)
+        taken = {row.title for row in await self.index.rows(placed.workspace_id, limit=LISTED)}
+        return next(t for n in count(2) if (t := f"({n}) {base}") not in taken)
 
     async def rename_session(self, key: SessionKey, title: str) -> None:
         conversation = await self.conversation(key)

@@ -17,6 +17,7 @@ from typing import Any
 from desktop_app.core import events as ev
 from desktop_app.core.agent.base import (
     Attachment,
+    Branch,
     Decision,
     History,
     HistoryEntry,
@@ -580,6 +581,11 @@ class FakeConversation:
         gen = self.made[-1].gen
         made = compaction(gen + 1, trigger="manual")
         return self._play([ev.CompactionUndone(gen), ev.CompactionFinished(made)])
+
+    async def branch(self, message_id: str, *, after: bool = False) -> Branch:
+        self.calls.append(f"branch {'after' if after else 'before'} {message_id}")
+        assert self.fork is not None
+        return Branch(self.fork, "said before")
 
     async def fork_before_compaction(self, compaction_id: str) -> SessionKey:
         self.calls.append(f"fork {compaction_id}")

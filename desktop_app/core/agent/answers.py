@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import mimetypes
+import re
 from collections.abc import Sequence
 from typing import Any
 
-from desktop_app.core.messages import TextBlock
+from desktop_app.core.messages import DataBlock, Msg, TextBlock
 from desktop_app.core.sessions.base import NewRecord, OpUpdate
 from desktop_app.core.state import PermissionContext
 
@@ -60,3 +63,26 @@ def attachment_blocks(attachments: Sequence[Attachment]) -> list[Any]:
             note = f"<attachment name={item.name!r} path={item.path!r}/>"
             blocks.append(TextBlock.model_validate({"text": note, "slipway": "attachment"}))
     return blocks
+
+
+_NOTE = re.compile(r"<attachment name=(.+) path=(.+)/>", re.DOTALL)
+
+
+def said(msg: Msg) -> tuple[str, list[Attachment]]:
+    """What a person wrote and attached, as ``send`` took it."""
+    texts: list[str] = []
+    attachments: list[Attachment] = []
+    for block in msg.content:
+        if isinstance(block, DataBlock):
+            name = block.name or block.source.media_type
+            attachments.append(Attachment(name, block.source.media_type, data=block))
+        elif isinstance(block, TextBlock):
+            noted = (block.model_extra or {}).get("slipway") == "attachment"
+            found = _NOTE.fullmatch(block.text) if noted else None
+            if found is None:
+                texts.append(block.text)
+            else:
+                name, path = (str(ast.literal_eval(found[n])) for n in (1, 2))
+                kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+                attachments.append(Attachment(name, kind, path))
+    return "\n".join(texts), attachments

@@ -39,6 +39,16 @@ class Attachment:
 
 
 @dataclass(frozen=True, slots=True)
+class Branch:
+    """A session that goes on from an earlier place of another one: its key, and what the person
+    had said there, to be said again or changed."""
+
+    key: SessionKey
+    text: str = ""
+    attachments: tuple[Attachment, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
     """A person's answer to one approval. ``arguments`` replaces the call's (edit before running);
     ``always`` adds the approval's rule."""
@@ -253,6 +263,12 @@ class Conversation(Protocol):
         """Take the newest compaction back: the former prompt exactly, followed by what came since.
         ContextError ``compaction.none``, ``compaction.would_not_fit``: then
         ``fork_before_compaction`` is a way back."""
+        ...
+
+    async def branch(self, message_id: str, *, after: bool = False) -> Branch:
+        """A new session with everything up to a message of the person, without it; ``after``: with
+        it and all that was done about it. This one stays as it is, and so do the files.
+        SessionError ``message.unknown``, ``session.no_fork``, ``run.busy``."""
         ...
 
     async def fork_before_compaction(self, compaction_id: str) -> SessionKey:

@@ -36,13 +36,18 @@ _KINDS = (
 
 
 async def carry(
-    source: SessionConversation | ForeignConversation, into: Journal, *, before: int | None = None
+    source: SessionConversation | ForeignConversation,
+    into: Journal,
+    *,
+    before: int | None = None,
+    title: str = "",
 ) -> int:
     """Write the history of ``source`` into a new journal; how many records. What had no end there
     is ended, operations are not taken along: nothing of the old session can run again. Of a
     history of another program that is longer than ``CARRIED_BYTES`` the newest part is carried.
-    ``before``: only what one of our journals holds before that record, a compaction; it is not
-    done again by itself before the next mark."""
+    ``before``: only what one of our journals holds before that record; where that is a compaction
+    it is not done again by itself before the next mark. ``title``: what the new one is called,
+    else as the old one until something better is found. Ours goes on with the model it had."""
     if isinstance(source, ForeignConversation):
         records = await _foreign(source)
     else:
@@ -54,13 +59,21 @@ async def carry(
         reason = "completed" if isinstance(source, ForeignConversation) else "interrupted"
         body: dict[str, Any] = {"reply_id": reply_id, "reason": reason, "params": {}}
         records.append(NewRecord("turn.finished", body))
-    if before is not None:
+    if before is not None and await _is_compaction(source, before):
         records.append(NewRecord("compaction.held", {"trigger": "danger"}))
-    if records and source.title:
-        records.append(NewRecord("title", {"title": source.title[:200], "by": "text"}))
+    if isinstance(source, SessionConversation) and (model := source.log.now.model):
+        records.append(NewRecord("model", {"model": model}))
+    if records and (title or source.title):
+        by = "agent" if title else "text"
+        records.append(NewRecord("title", {"title": (title or source.title)[:200], "by": by}))
     for at in range(0, len(records), _PAGE):
         await into.append(records[at : at + _PAGE])
     return len(records)
+
+
+async def _is_compaction(source: Any, seq: int) -> bool:
+    found = await source.log.journal.read(after=seq - 1, before=seq + 1)
+    return bool(found) and found[0].kind == "compaction"
 
 
 async def _blobs(source: Journal, into: Journal, records: Sequence[Record]) -> None:

@@ -12,8 +12,8 @@ from typing import Any
 from desktop_app.core import events as ev
 from desktop_app.core.context.compaction import Proposal
 from desktop_app.core.context.types import Breakdown, Choices, CompactionRecord
-from desktop_app.core.errors import ContextError, SessionError
-from desktop_app.core.sessions.base import NewRecord, SessionKey
+from desktop_app.core.errors import ContextError
+from desktop_app.core.sessions.base import NewRecord
 
 from .detail import CompactionDetail, detail
 from .driving import Driving
@@ -91,14 +91,6 @@ class Compacting(Driving):
         for event in events:
             self._stream.emit(event)
         return events
-
-    async def fork_before_compaction(self, compaction_id: str) -> SessionKey:
-        entry = next((c for c in self.log.now.compactions if c.id == compaction_id), None)
-        if entry is None:
-            raise SessionError("compaction.unknown", id=compaction_id)
-        if self._setting.fork is None:
-            raise SessionError("session.no_fork")
-        return await self._setting.fork(entry.seq)
 
     # -- one thing ---------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from desktop_app.core.workspaces.outbox import Outbox
 from .answering import Answering
 from .answers import attachment_blocks
 from .base import Attachment
+from .branching import Branching
 from .changing import Changing
 from .compacting import Compacting
 from .engine import ContextEngine
@@ -33,7 +34,7 @@ logger = logging.getLogger(__name__)
 FOLLOW_SECONDS = 30.0  # one wait for the writer's next record; it ends as soon as one comes
 
 
-class SessionConversation(Answering, Compacting, Changing):
+class SessionConversation(Answering, Branching, Compacting, Changing):
     """Implements ``core.agent.base.Conversation``. Made by ``open``."""
 
     @classmethod

@@ -25,7 +25,7 @@ from desktop_app.core.tools.background import Command
 from desktop_app.core.workspaces.history import ContextFile, Damage
 from desktop_app.core.workspaces.history import History as Folded
 
-from .base import Activity, Attachment, Decision, History, HistoryEntry, Pending
+from .base import Activity, Attachment, Branch, Decision, History, HistoryEntry, Pending
 from .detail import CompactionDetail
 from .offloads import Offload
 from .policy import Policy
@@ -236,6 +236,9 @@ class ForeignConversation:
         raise self._refuse()
 
     async def undo_compaction(self) -> list[Event]:
+        raise self._refuse()
+
+    async def branch(self, message_id: str, *, after: bool = False) -> Branch:
         raise self._refuse()
 
     async def fork_before_compaction(self, compaction_id: str) -> SessionKey:

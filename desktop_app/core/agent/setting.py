@@ -43,7 +43,7 @@ class Setting:
     """Everything a conversation is opened with; ``models`` finds a model by id, ``infos`` what is
     known of it without loading it. ``sleep`` waits between two tries of a model call;
     ``compaction`` is what the person set for it; ``ratios`` is what calls have taught of counting;
-    ``fork`` makes a session of the records before one of this one's, where that can be done;
+    ``fork`` makes a session of the records before one of this one's, None of all, where it can;
     ``offloader`` keeps what leaves the context in the workspace's place."""
 
     agent: Agent
@@ -56,5 +56,5 @@ class Setting:
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     compaction: Callable[[], Policy] = Policy
     ratios: Ratios | None = None
-    fork: Callable[[int], Awaitable[SessionKey]] | None = None
+    fork: Callable[[int | None], Awaitable[SessionKey]] | None = None
     offloader: Offloader | None = None

@@ -16,6 +16,7 @@ from desktop_app.ui.transcript.view import TranscriptView
 from desktop_app.ui.widgets.base import Live, follow
 
 from .approval import ApprovalCard
+from .branching import Branches
 from .compaction_work import CompactionWork
 from .composer import Composer
 from .drafts import Drafts
@@ -63,6 +64,7 @@ class ChatPage(Live, QWidget):
         self.permissions = PermissionsWork(self)
         self.commands = PageCommands(self, self.work.tasks)
         self.compaction = CompactionWork(self)
+        self.branches = Branches(self, self.work.tasks)
         self.drafts = Drafts(paths().state / "drafts.json", self)
         self.header = ChatHeader()
         self.find_bar = FindBar()
@@ -222,6 +224,8 @@ class ChatPage(Live, QWidget):
                 self.composer.set_content(draft.text, list(draft.attachments), draft.cursor)
         self.face.everything()
         self._seek()
+        if vm is not None:
+            self.branches.opened(vm)
 
     def retranslate(self) -> None:
         self.face.everything()
@@ -316,6 +320,8 @@ class ChatPage(Live, QWidget):
     def row_action(self, row_id: str, action: str) -> None:
         vm = self.vm
         if vm is None or self.compaction.row_action(vm, row_id, action):
+            return
+        if self.branches.row_action(vm, row_id, action):
             return
         item = vm.item(row_id)
         if action == "retry":

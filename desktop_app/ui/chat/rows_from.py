@@ -59,6 +59,8 @@ def row_from(item: Item, voice: Voice) -> Row:
             return _header(item, voice)
         case TextItem():
             more = () if item.growing else person_actions(item.pin, item.id, voice)
+            if more:
+                more = (*answer_actions(item.id, voice), *more)
             return MarkdownRow(item.id, item.text, item.growing, item.stopped, more)
         case ToolItem():
             return _tool(item, voice)
@@ -75,6 +77,9 @@ def _user(item: UserItem, voice: Voice) -> UserRow:
     if item.pinned and not item.pin:
         badge = trn("{n} constraint pinned", "{n} constraints pinned", item.pinned)
     time, more = figures.clock(item.ts_us), person_actions(item.pin, item.id, voice)
+    if voice.writable and not item.id.startswith("x:"):
+        again = Action("edit_again", tr("Edit and send again in a branch"), "pencil")
+        more = (again, *more)
     return UserRow(item.id, time, item.text, item.attachments, badge, more=more)
 
 
@@ -85,6 +90,16 @@ def pin_actions(pinned: bool, row_id: str, voice: Voice) -> tuple[Action, ...]:
     if pinned:
         return (Action("unpin", tr("Unpin"), "pin-off"),)
     return (Action("pin", tr("Pin: keep it through every compaction"), "pin"),)
+
+
+def answer_actions(row_id: str, voice: Voice) -> tuple[Action, ...]:
+    """Ways to go on from an answer in a new session."""
+    if not voice.writable or row_id.startswith("x:"):
+        return ()
+    return (
+        Action("answer_again", tr("Answer again in a branch"), "refresh-cw"),
+        Action("branch", tr("Branch from here"), "git-branch"),
+    )
 
 
 def person_actions(pinned: bool, row_id: str, voice: Voice) -> tuple[Action, ...]:

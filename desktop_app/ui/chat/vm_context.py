@@ -11,7 +11,7 @@ from typing import Any
 
 from PySide6.QtCore import Signal
 
-from desktop_app.core.agent.base import Conversation
+from desktop_app.core.agent.base import Branch, Conversation
 from desktop_app.core.agent.detail import CompactionDetail
 from desktop_app.core.context.compaction import Proposal
 from desktop_app.core.context.types import Choices
@@ -109,6 +109,10 @@ class ChatContext(ChatHistory):
             return
         self._batches.flush()
         await self._refresh_context()
+
+    async def branch(self, message_id: str, *, after: bool = False) -> Branch:
+        """A new session that goes on from before a message of the person, or after its answer."""
+        return await self._held().branch(message_id, after=after)
 
     async def fork_before(self, compaction_id: str) -> SessionKey:
         """A new session with everything up to a compaction."""

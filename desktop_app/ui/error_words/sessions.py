@@ -11,6 +11,12 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         mark("Nothing was changed. Send it again in the shape of AgentScope 2.x."),
         "",
     ),
+    "message.unknown": (
+        mark("The message is not there"),
+        mark("The message that this answers is not loaded."),
+        mark("Scroll up to it, then try again."),
+        "",
+    ),
     "session.exists": (
         mark("The session exists already"),
         mark("There is a session “{session}” already."),

@@ -168,10 +168,10 @@ def test_a_message_and_a_result_are_pinned_from_their_menu(stage: Stage, qtbot: 
     message = next(i for i in stage.vm.items() if i.id.startswith("u:"))
     row = stage.row(message.id)
     assert isinstance(row, UserRow)
-    assert [a.id for a in row.more] == ["pin"]
+    assert [a.id for a in row.more] == ["edit_again", "pin"]
     stage.page.row_action(message.id, "pin")
     qtbot.waitUntil(lambda: stage.row(message.id).badge == "Pinned")
-    assert [a.id for a in stage.row(message.id).more] == ["unpin"]
+    assert [a.id for a in stage.row(message.id).more] == ["edit_again", "unpin"]
     tool = stage.row("o:op1")
     assert isinstance(tool, ToolRow)
     assert [a.id for a in tool.more] == ["pin", "offload_now"]

@@ -14,12 +14,14 @@ from pytestqt.qtbot import QtBot
 
 from desktop_app.core import events as ev
 from desktop_app.core.models.base import ModelInfo
+from desktop_app.core.sessions.base import SessionKey
 from desktop_app.core.workspaces.local import LocalBackend
 from desktop_app.ui import i18n
 from desktop_app.ui.chat import page_work
 from desktop_app.ui.chat.compaction.detail import DetailDialog
 from desktop_app.ui.chat.export import code, export_text, fence, file_name
 from desktop_app.ui.chat.inspector import Inspector
+from desktop_app.ui.chat.items import TextItem, UserItem
 from desktop_app.ui.chat.page import ChatPage
 from desktop_app.ui.chat.rows_from import Voice
 from desktop_app.ui.chat.sources import ChatSources, example_prompts
@@ -329,6 +331,52 @@ def test_no_offer_stands_where_the_count_is_below_the_mark(
     assert page.offer.isHidden()
     conversation.tell(ev.ContextChanged(breakdown(140_000)))
     qtbot.waitUntil(page.offer.isVisible)
+
+
+def test_an_earlier_place_goes_on_in_a_new_session(
+    qtbot: QtBot, page: ChatPage, show: Open
+) -> None:
+    new = FakeConversation(title="new").key
+    conversation = FakeConversation([answer("r1", "one"), answer("r2", "two")])
+    conversation.fork = new
+    vm = show(conversation)
+    for words, rows in (("first", 3), ("second", 6)):
+        send(qtbot, page, words)
+        qtbot.waitUntil(lambda n=rows: vm.activity == "idle" and vm.rows.rowCount() == n)
+    asked = [i.id for i in vm.items() if isinstance(i, UserItem)]
+    texts = [i.id for i in vm.items() if isinstance(i, TextItem)]
+    wanted: list[SessionKey] = []
+    page.sessionRequested.connect(wanted.append)
+    for row, action in ((asked[1], "edit_again"), (texts[1], "answer_again"), (texts[0], "branch")):
+        page.row_action(row, action)
+        qtbot.waitUntil(lambda: bool(wanted))
+        assert wanted == [new]
+        wanted.clear()
+    second, first = (i.removeprefix("u:") for i in reversed(asked))
+    made = [c for c in conversation.calls if c.startswith("branch")]
+    assert made == [f"branch before {second}", f"branch before {second}", f"branch after {first}"]
+    assert page.drafts.get(new).text == "said before", "what is edited waits in the composer there"
+
+
+def test_an_answer_again_says_the_same_in_its_branch(
+    qtbot: QtBot, page: ChatPage, show: Open
+) -> None:
+    other = FakeConversation([answer("r2", "another one")], title="new")
+    conversation = FakeConversation([answer("r1", "one")])
+    conversation.fork = other.key
+    vm = show(conversation)
+    send(qtbot, page, "first")
+    qtbot.waitUntil(lambda: vm.activity == "idle" and vm.rows.rowCount() == 3)
+    with qtbot.waitSignal(page.sessionRequested):
+        page.row_action(next(i.id for i in vm.items() if isinstance(i, TextItem)), "answer_again")
+    branch = ChatViewModel(TranscriptModel(), Voice(agent="Analyst"))
+    page.bind(branch, page.sources)
+    branch.open(other)
+    qtbot.waitUntil(lambda: "another one" in [getattr(i, "text", "") for i in branch.items()])
+    said = [i.text for i in branch.items() if isinstance(i, UserItem)]
+    assert said == ["said before"]
+    page.bind(vm, page.sources)
+    page.drop(branch)
 
 
 def test_retry_from_the_card(qtbot: QtBot, page: ChatPage, show: Open) -> None:
