@@ -16,6 +16,7 @@ from typing import Any, cast
 from desktop_app.core.context.build import slipway
 from desktop_app.core.errors import ToolFailure
 from desktop_app.core.events import Effect
+from desktop_app.core.mcp.names import short_name
 from desktop_app.core.mcp.tools import McpTool
 from desktop_app.core.models.base import ToolSchema
 from desktop_app.core.state import AgentState
@@ -96,7 +97,7 @@ class ToolGroups:
         else:
             by_server: dict[str, list[AnyTool]] = {}
             for tool in mcp:
-                by_server.setdefault(tool.server, []).append(tool)
+                by_server.setdefault(short_name(tool.server), []).append(tool)
             others = [Group(s, tuple(tools), s in active) for s, tools in by_server.items()]
             basic = (*builtin, ResetTools(others))
             self._groups = (Group(BASIC, basic, True), *others)

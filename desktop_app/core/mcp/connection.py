@@ -31,7 +31,7 @@ from .ring import Ring
 from .runner import Runner
 from .shell_path import login_path
 from .spec import ServerSpec
-from .transport import Wire, quiet, transport
+from .transport import Wire, found_program, quiet, transport
 from .ways import RouteOf, looked_at
 
 if TYPE_CHECKING:
@@ -59,7 +59,8 @@ class Status:
     """How a server is. ``code`` says why it is not ``ok`` (or what is wrong although it is);
     ``bad`` are listed tools that cannot be used, with a code that says why. ``retry`` is the pause
     before the next try, in seconds. ``knows_folder``: it asked for its roots and was told the
-    working directory. ``signed_in``: where the tokens lie that it was given."""
+    working directory. ``signed_in``: where the tokens lie that it was given. ``program``: where
+    its program was found."""
 
     state: State = "off"
     code: str = ""
@@ -70,6 +71,7 @@ class Status:
     retry: float = 0.0
     knows_folder: bool = False
     signed_in: Place | None = None
+    program: str = ""
 
 
 class Connection:
@@ -267,6 +269,8 @@ class Connection:
         """Connect, list, and stay until the other side ends."""
         quiet()
         path = await login_path() if self.spec.transport == "stdio" else ""
+        found = await asyncio.to_thread(found_program, self.spec, path)
+        self._now = replace(self._now, program=found)  # told with what comes of it
         seconds = self._limits.start + (SECONDS if self._signing is not None else 0)
         try:
             await self._connected(wire, path, seconds)

@@ -24,6 +24,15 @@ def tool_name(server: str, tool: str) -> str:
     return f"{_BAD.sub('_', plain)[: LIMIT - 9].rstrip('_')}_{digest}"
 
 
+def short_name(server: str) -> str:
+    """A server's name where providers take only what they take as a tool's name (Anthropic: the
+    keys of a schema's properties): itself, or as much as fits and eight digits of a hash."""
+    if _GOOD.fullmatch(server):
+        return server
+    digest = hashlib.sha256(server.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{_BAD.sub('_', server)[: LIMIT - 9].strip('_') or 'server'}_{digest}"
+
+
 def belongs(name: str, server: str) -> bool:
     """Whether ``name`` could be that of a tool of ``server``, whose tools are not known."""
     start = _BAD.sub("_", f"mcp__{server}__")

@@ -13,6 +13,7 @@ import re
 import signal
 import subprocess
 import sys
+from glob import glob
 from pathlib import Path
 
 log = logging.getLogger(__name__)
@@ -25,6 +26,8 @@ _KNOWN = (
     "~/.deno/bin",
     "~/.volta/bin",
     "~/.local/share/mise/shims",
+    "~/.nvm/versions/node/*/bin",
+    "~/.local/share/fnm/node-versions/*/installation/bin",
     "/opt/homebrew/bin",
     "/usr/local/bin",
     "/usr/bin",
@@ -48,8 +51,14 @@ def _compute() -> str:
     for source in (_from_shell(), os.environ.get("PATH", "")):
         parts += source.split(os.pathsep)
     if sys.platform != "win32":
-        parts += [p for p in map(os.path.expanduser, _KNOWN) if Path(p).is_dir()]
+        parts += [p for known in _KNOWN for p in _there(known)]
     return os.pathsep.join(dict.fromkeys(p for p in parts if p))
+
+
+def _there(known: str) -> list[str]:
+    """Directories of a pattern that exist, those of the newest version first."""
+    found = [p for p in glob(os.path.expanduser(known)) if Path(p).is_dir()]
+    return sorted(found, key=lambda p: [int(n) for n in re.findall(r"\d+", p)], reverse=True)
 
 
 def _shell() -> str:

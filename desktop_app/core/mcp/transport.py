@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import posixpath
+import shutil
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -88,6 +89,13 @@ def child_env(spec: ServerSpec, path: str) -> dict[str, str]:
     if os.path.isabs(folder):
         env["PATH"] = os.pathsep.join([folder, env["PATH"]])
     return env
+
+
+def found_program(spec: ServerSpec, path: str) -> str:
+    """Where the program of a stdio server is; empty where it is not found."""
+    if spec.transport != "stdio" or not spec.command:
+        return ""
+    return shutil.which(spec.command[0], path=child_env(spec, path)["PATH"]) or ""
 
 
 @asynccontextmanager

@@ -9,7 +9,6 @@ written over (invariant 14). ``env`` and ``headers`` are secrets in clear text: 
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
@@ -19,7 +18,7 @@ from desktop_app.core.errors import WorkspaceError
 
 from .backend import Backend
 
-_NAME = re.compile(r"[A-Za-z0-9_-]+")
+NAME_CHARS = 200
 Transport = Literal["stdio", "http", "sse", "unknown"]
 Pair = tuple[str, str]  # agent id, session id; empty strings for none
 
@@ -119,9 +118,9 @@ def _entry(value: Any, pair: Pair, seen: set[str]) -> McpDeclaration:
     if not isinstance(value, dict):
         return bad("mcp.entry_not_object", "")
     entry = cast(dict[str, Any], value)
-    name = entry.get("name")
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        return bad("mcp.bad_name", str(name or ""), name=str(name or ""))
+    name = label_of(value)
+    if not name.strip() or not name.isprintable() or len(name) > NAME_CHARS:
+        return bad("mcp.bad_name", name[:NAME_CHARS], name=name[:NAME_CHARS])
     if name in seen:
         return bad("mcp.duplicate_name", name, name=name)
     config = entry.get("mcp_config")
@@ -149,6 +148,15 @@ def _entry(value: Any, pair: Pair, seen: set[str]) -> McpDeclaration:
             return McpDeclaration(name, transport, agent_id, session_id, url=url, raw=value)
         case other:
             return bad("mcp.bad_transport", name, type=str(other))
+
+
+def label_of(entry: Any) -> str:
+    """The name of an entry as it is meant: a number is text. AgentScope takes letters, digits,
+    ``_`` and ``-`` alone; here a server may be called as its person likes."""
+    name = cast("dict[str, Any]", entry).get("name") if isinstance(entry, dict) else None
+    if isinstance(name, int | float) and not isinstance(name, bool):
+        return str(name)
+    return name if isinstance(name, str) else ""
 
 
 def _args(value: Any) -> list[str] | None:

@@ -9,6 +9,7 @@ without a final newline; so do we.
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from typing import Any, Literal, cast
 from desktop_app.core.errors import SettingsError, WorkspaceError
 
 from .backend import Backend
-from .mcp_file import Pair, parse_mcp
+from .mcp_file import Pair, label_of, parse_mcp
 
 TRIES = 5
 Kind = Literal["stdio", "http"]
@@ -93,11 +94,12 @@ class McpWriter:
         """SettingsError ``mcp.duplicate_name``, or the code of what is wrong with ``server``."""
         entry = server.entry()
         declared = parse_mcp(json.dumps([entry]).encode()).all()[0]
-        if declared.error is not None:
-            raise SettingsError("mcp.not_added", name=server.name, reason=declared.error)
+        plain = re.fullmatch(r"[A-Za-z0-9_-]+", server.name)  # AgentScope reads no other name
+        if reason := declared.error or (None if plain else "mcp.bad_name"):
+            raise SettingsError("mcp.not_added", name=server.name, reason=reason)
 
         def change(entries: list[Any]) -> None:
-            if any(_name(e) == server.name for e in entries):
+            if any(label_of(e) == server.name for e in entries):
                 raise SettingsError("mcp.duplicate_name", name=server.name)
             entries.append(entry)
 
@@ -197,14 +199,10 @@ class McpWriter:
         return cast(list[Any], entries)
 
 
-def _name(entry: Any) -> Any:
-    return cast(dict[str, Any], entry).get("name") if isinstance(entry, dict) else None
-
-
 def _find(entries: list[Any], name: str) -> dict[str, Any]:
     """The first entry of that name: a second one cannot be used and is listed as such."""
     for entry in entries:
-        if _name(entry) == name:
+        if label_of(entry) == name:
             return entry
     raise SettingsError("mcp.unknown_server", name=name)
 

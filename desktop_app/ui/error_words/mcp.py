@@ -23,7 +23,7 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
     ),
     "mcp.bad_name": (
         mark("The server's name cannot be used"),
-        mark("“{name}” has other characters than letters, digits, “_” and “-”."),
+        mark("“{name}” is empty, too long or has characters that cannot be seen."),
         mark("Give it another name."),
         "",
     ),

@@ -74,6 +74,7 @@ class ServerCard(Card):
         self.cost = Label("", role="caption", tone="muted")
         self.switch = Switch(name=lambda: tr("Use {name}", name=self.name.text()))
         self.where = ElidedLabel("", role="mono-small", tone="muted")
+        self.program = ElidedLabel("", role="caption", tone="faint")
         self.state = Label("", role="small", tone="muted", wrap=True)
         self.folder = Label(
             lambda: tr("It asked for its roots and was told the working folder, nothing else."),
@@ -96,7 +97,9 @@ class ServerCard(Card):
         for widget in (self.glyph, self.name, self.cost, self.switch):
             head.addWidget(widget, int(widget is self.name))
         column.addLayout(head)
-        for widget in (self.where, self.state, self.signed, self.folder, self.reason, self.fix):
+        column.addWidget(self.where)
+        column.addWidget(self.program)
+        for widget in (self.state, self.signed, self.folder, self.reason, self.fix):
             column.addWidget(widget)
         column.addLayout(self._signing_buttons())
         column.addLayout(self._buttons())
@@ -182,6 +185,9 @@ class ServerCard(Card):
         self.name.set_source(visible(view.name)[0] or tr("(no name)"))
         self.where.set_source(visible(view.where)[0])
         self.where.setVisible(bool(view.where))
+        found = view.status.program
+        self.program.set_source(tr("Found as {path}", path=visible(found)[0]))
+        self.program.setVisible(bool(found) and not view.where.startswith(found))
         self.state.set_source(mcp_words.state(view, trusted=self._trusted))
         self._render_signing(view)
         self.folder.setVisible(view.status.knows_folder and view.state == "ok")

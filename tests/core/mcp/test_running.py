@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import shlex
 import shutil
 from pathlib import Path
@@ -16,6 +17,7 @@ from desktop_app.core import events as ev
 from desktop_app.core.agent.base import Decision
 from desktop_app.core.mcp.connection import Status
 from desktop_app.core.mcp.manager import McpManager
+from desktop_app.core.mcp.names import short_name
 from desktop_app.core.mcp.spec import ServerSpec
 from desktop_app.core.mcp.tools import McpTool
 from desktop_app.core.models.scripted import Call, Say, ScriptedModel
@@ -135,6 +137,34 @@ def test_arguments_are_taken_as_they_are_meant(args: Any, meant: tuple[str, ...]
     assert (one.error, one.command) == (
         (None, ("p", *meant)) if meant is not None else ("mcp.bad_args", ())
     )
+
+
+@pytest.mark.parametrize("name", ["brave search", "文件系统", "github.com/x", "a.b", 3000])
+async def test_a_server_is_called_as_its_person_likes(
+    mcp: McpBench, tmp_path: Path, name: str | int
+) -> None:
+    """Names with a blank, Chinese, a dot or a slash: the whole file was refused. Here the server
+    runs under its own name, its tools under names that providers take, and it can be switched."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    path = declare(folder / ".slipway", entry(name, "plain.py"), entry("other", "plain.py"))  # type: ignore[arg-type]
+    workspace = LocalWorkspace(folder, id="w", trusted=True)
+    await workspace.initialize()
+    manager = McpManager(workspace, mcp.runner, "a", "s", QUICK)
+    await manager.start()
+    async with asyncio.timeout(30):
+        while any(v.status.state != "ok" for v in await manager.servers()):
+            await asyncio.sleep(0.02)
+    first, other = await manager.servers()
+    assert (first.name, first.problem, other.problem) == (str(name), None, None)
+    names = [tool.name for tool in first.tools]
+    assert names
+    assert all(re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", n) for n in names)
+    assert re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", short_name(str(name))), "its group's, too"
+    await manager.set_enabled(str(name), False)
+    assert json.loads(path.read_text())["mcps"][""][""][0]["disabled"] is True
+    await manager.close()
+    await workspace.close()
 
 
 async def test_what_the_model_cannot_take_is_kept_for_the_person(

@@ -72,6 +72,25 @@ async def test_a_program_is_found_where_only_the_shell_knows(
     assert c.status.params["detail"] == "started"
 
 
+async def test_where_it_was_found_is_told_also_where_no_shell_helps(
+    mcp: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Started from a dock, ``PATH=/usr/bin:/bin``, the shell fails: nvm's newest version counts."""
+    for version in ("v9.1.0", "v22.3.0", "v18.0.0"):
+        folder = tmp_path / ".nvm/versions/node" / version / "bin"
+        folder.mkdir(parents=True)
+        program = folder / "my-npx"
+        program.write_text("#!/bin/sh\nexit 3\n")
+        program.chmod(0o755)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("SHELL", "/no/such/shell")
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    c = mcp.start(ServerSpec("found", "stdio", ("my-npx",)))
+    await until(lambda: c.status.state in ("waiting", "failed"))
+    assert c.status.code == "mcp.exited"
+    assert c.status.program == str(tmp_path / ".nvm/versions/node/v22.3.0/bin/my-npx")
+
+
 def test_the_programs_own_directory_comes_first_and_secrets_stay_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

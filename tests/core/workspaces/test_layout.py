@@ -122,6 +122,7 @@ def test_mcp_reasons() -> None:
         entry(),
         entry(),
         entry(name="b c"),
+        entry(name="b\nc"),
         "words",
         entry(name="a", is_stateful=False),
         entry(name="c", mcp_config={"type": "stdio_mcp"}),
@@ -136,6 +137,7 @@ def test_mcp_reasons() -> None:
     assert [(d.error, d.transport) for d in declared] == [
         (None, "stdio"),
         ("mcp.duplicate_name", "unknown"),
+        (None, "stdio"),
         ("mcp.bad_name", "unknown"),
         ("mcp.entry_not_object", "unknown"),
         ("mcp.stdio_stateless", "unknown"),
