@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from desktop_app.core.errors import SettingsError, SlipwayError, ToolFailure
+from desktop_app.core.log import mask
 from desktop_app.core.secrets import Secrets
 from desktop_app.core.tasks import Tasks
 from desktop_app.core.tools.base import ToolOutcome
@@ -343,11 +344,23 @@ def _off(server: str) -> ToolFailure:
 
 
 def _where(spec: ServerSpec) -> str:
-    """The command line, or the address without user, query and fragment: tokens stand there."""
+    """The command line as it was written, or the address; without user, query and fragment of an
+    address, and without what looks like a key: tokens stand there."""
     import shlex
-    from urllib.parse import urlsplit
 
     if spec.command:
-        return shlex.join(spec.command)
-    parts = urlsplit(spec.url)
+        return mask(shlex.join(_plain(word) for word in spec.command))
+    return _plain(spec.url)
+
+
+def _plain(word: str) -> str:
+    """A word of a command line; an address in it without what may be a secret."""
+    from urllib.parse import urlsplit
+
+    if not word.startswith(("http://", "https://")):
+        return word
+    try:
+        parts = urlsplit(word)
+    except ValueError:
+        return word
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"

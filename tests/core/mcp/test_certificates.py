@@ -116,6 +116,33 @@ async def test_a_companys_own_certificates_count_here_too(mcp: Bench, tmp_path: 
         await up.stop()
 
 
+async def test_what_the_system_trusts_is_trusted_here_too(
+    mcp: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, tls = certificate(tmp_path, "localhost")
+    monkeypatch.setenv("SSL_CERT_FILE", str(path))
+    port = free_port()
+    async with serving("http", port), tls_before(port, tls) as (secure, _):
+        up = await settled(connect(mcp, f"https://127.0.0.1:{secure}/mcp", Network(DIRECT)))
+        assert up.status.state == "ok", up.status
+        await up.stop()
+
+
+async def test_a_certificate_that_is_over_is_told_once_and_not_tried_again(
+    mcp: Bench, tmp_path: Path
+) -> None:
+    path, tls = certificate(tmp_path, "localhost", days=-2)
+    port = free_port()
+    async with serving("http", port), tls_before(port, tls) as (secure, came):
+        network = Network(DIRECT, ca_file=str(path))
+        url = f"https://127.0.0.1:{secure}/mcp"
+        status = (await settled(connect(mcp, url, network))).status
+        assert (status.state, status.code) == ("failed", "mcp.certificate")
+        assert "expired" in status.params["detail"]
+        assert "waiting" not in [s.state for s in mcp.seen[url]]
+        assert came == []
+
+
 async def test_the_proxy_of_the_settings_is_used_and_named_when_it_refuses(mcp: Bench) -> None:
     port = free_port()
     async with serving("http", port):

@@ -144,3 +144,27 @@ async def test_the_narrower_scope_counts() -> None:
     assert listed(both.format(x=x, y=y, more=f', "s": [{y}]')) == ["x@a/", "y@a/s"]
     assert listed(both.format(x=x, y=y, more=', "s": []')) == []
     assert listed(both.format(x=x, y=y, more=f', "t": [{y}]')) == ["x@a/", "y@/"]
+
+
+async def test_what_is_shown_of_a_server_has_no_secret_in_it(session: Session) -> None:
+    """Reported: a list of servers showed ``${VAR}`` filled in, and keys in addresses."""
+    key = "sk-" + "a1B2" * 10
+    line = ["-y", "mcp-remote", "https://me:word@h.example/mcp?key=1#x", "--key", key, "${HOME}/n"]
+    local = entry("local", "raw.py")
+    local["mcp_config"] |= {"command": "npx", "args": line, "env": {"TOKEN": "a-token-0123456789"}}
+    far = {"name": "far", "is_stateful": True, "disabled": True}
+    far["mcp_config"] = {
+        "type": "http_mcp",
+        "url": "https://me:word@h.example/mcp?key=2",
+        "headers": {"Authorization": "Bearer a-token-0123456789"},
+    }
+    declare(session.root, {**local, "disabled": True}, far)
+    views = {v.name: v for v in await (await session.up()).servers()}
+    shown = views["local"].where
+    assert shown.startswith("npx -y mcp-remote https://h.example/mcp --key ")
+    assert shown.endswith("'${HOME}/n'"), "as it is written"
+    assert views["far"].where == "https://h.example/mcp"
+    for view in views.values():
+        for secret in (key, "word", "key=", "a-token"):
+            assert secret not in view.where
+            assert secret not in repr(view)

@@ -199,6 +199,21 @@ async def test_a_company_s_own_certificates(models_process: ModelsProcess, tmp_p
         assert text_of(await call(model(trusting, server), ask())) == "Hello"
 
 
+async def test_what_the_system_trusts_is_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The system's store, here by the variable that names it: nothing is set in the program."""
+    path, tls = certificate(tmp_path, "localhost")
+    monkeypatch.setenv("SSL_CERT_FILE", str(path))
+    process = ModelsProcess()  # one of its own: stores are read when it starts
+    try:
+        with Server(wire.chat("Hello"), tls=tls) as server:
+            connections = Connections(Network(stall=5), process)
+            assert text_of(await call(model(connections, server), ask())) == "Hello"
+    finally:
+        await process.close()
+
+
 def _fingerprint(der: bytes) -> str:
     return "SHA-256 " + ":".join(f"{b:02X}" for b in hashlib.sha256(der).digest())
 
