@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 from .messages import AnyBlock, Msg, Role
@@ -136,12 +136,43 @@ def has_blocks(msg: Msg) -> bool:
     return "_empty" not in fields if "_stored" in fields else bool(msg.content)
 
 
+def with_blocks(messages: Iterable[Msg]) -> list[Msg]:
+    """Those of many in which there is something, without reading them."""
+    return [
+        m
+        for m in messages
+        if ("_empty" not in own if "_stored" in (own := vars(m)) else own["content"])
+    ]
+
+
 def stored_json(msg: Msg) -> memoryview | None:
     """The JSON of a message that is asleep; None of one that is not."""
     fields = msg.__dict__
     if (stored := fields.get("_stored")) is None:
         return None
     return cast(Stored, stored).view(fields["_number"])
+
+
+class Sleepers:
+    """Which of some messages are asleep now, and what they are then, whatever becomes of them:
+    one that wakes up gets other fields, and its former ones say where its bytes are."""
+
+    def __init__(self, messages: Sequence[Msg]) -> None:
+        self._fields: list[dict[str, Any]] = [vars(m) for m in messages]
+        # Numbers of those that are awake.
+        self.awake = [n for n, own in enumerate(self._fields) if "_stored" not in own]
+
+    def get(self, number: int) -> memoryview | None:
+        """The JSON of one that was asleep."""
+        own = self._fields[number]
+        if "_stored" not in own:
+            return None
+        return cast(Stored, own["_stored"]).view(own["_number"])
+
+    def take(self, number: int) -> memoryview | None:
+        """The same, once."""
+        raw, self._fields[number] = self.get(number), {}
+        return raw
 
 
 def read(raw: bytes | memoryview) -> Msg:

@@ -7,57 +7,55 @@ Derived data: whatever does not fit is read anew.
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Sequence
-from itertools import accumulate, pairwise
+from json.decoder import scanstring  # pyright: ignore
 from typing import Any, cast
 
 from desktop_app.core.asleep import stored_json
 from desktop_app.core.messages import Msg
 
-from .columns import Columns, pack
+from .atoms import Atoms
+from .columns import Columns, Keys, pack
 from .cuts import FLAT, Cuts
 from .glimpses import Answer
+from .holdings import Holdings, columns_of
 from .intake import Intake
 from .ledger import Failed, Ledger, Pin
-from .parts import Atom, Entry
+from .parts import Entry
 from .pieces import Said
 from .reading import read_words
 from .standing import Read, Standing
 from .todos import TodoList
 from .tokens import CountCache
-from .types import Evidence, LedgerItem
 
 logger = logging.getLogger(__name__)
 Marks = dict[int, set[tuple[int, int]]]
 Found = tuple[Standing, Read, Marks]
-_SUMS = ("said", "found", "weights", "images")
+_SUMS = ("raw", "said", "found", "weights", "images")
 _PLACES = ("persons", "opens", "loops", "tasks", "changing")
-_ITEM = ("id", "kind", "text", "modality", "origin", "status", "pinned", "by")
 
 
 def dump(standing: Standing, read: Read, marks: Marks, count: CountCache) -> bytes:
     """Of a context and what was taken in of it. Empty where something is in it that columns do not
     hold."""
     intake = read.intake
-    if any(i.more or len(i.evidence) != 1 or i.evidence[0].more for i in intake.items):
+    if (items := columns_of(intake.items)) is None:
         return b""
-    atoms, firsts = standing.atoms, standing.firsts
+    places, starts, ends, raws, flags = standing.atoms.columns()
     columns: dict[str, Sequence[Any]] = {
-        "atoms": [b - a for a, b in pairwise(firsts)],
-        "start": [a.start for a in atoms],
-        "end": [a.end for a in atoms],
-        "own": [a.raw for a in atoms],
-        "thinks": [n for n, a in enumerate(atoms) if a.thinks],
-        **{f"at_{name}": getattr(standing, name) for name in (*_SUMS, *_PLACES)},
+        "place": places,
+        "start": starts,
+        "end": ends,
+        "own": raws,
+        "flags": list(flags),
+        **{f"at_{name}": getattr(standing, name) for name in ("firsts", *_SUMS, *_PLACES)},
         "marks": sorted(p for pins in marks.values() for p in pins),
-        "done": [len(read.done)],
+        "done": [read.upto],
         "pinned": sorted(read.pinned),
         **_said_columns(standing, intake, count),
-        **_item_columns(intake.items, count),
-        "rules": intake.rules,
-        "shapes": sorted(intake.shapes),
+        **items,
+        "shapes": intake.shapes.column(),
         "pins": [p.model_dump() for p in intake.pins],
         "lists": [n.model_dump() for n in intake.lists],
         "files": [f if isinstance(f, dict) else f.model_dump() for f in intake.files.values()],
@@ -86,7 +84,7 @@ def load(
         [done] = columns["done"]
         intake = _intake(columns, context, first, count)
         pinned = {(place, at) for place, at in columns["pinned"]}
-        return standing, Read(intake, list(range(done)), pinned), marks
+        return standing, Read(intake, [(0, done)], pinned), marks
     except (ValueError, TypeError, KeyError, IndexError) as error:
         logger.warning("what was ready for a compaction is made anew: %s", error)
         return None
@@ -97,27 +95,17 @@ def load(
 
 def _standing(columns: Columns, context: list[Msg], entry: Callable[[Msg], Entry]) -> Standing:
     standing = Standing(context, read=entry)
-    each, own = columns["atoms"], columns["own"]
-    if len(each) != len(context):
-        raise ValueError("it is of another context")
-    standing.firsts = list(accumulate(each, initial=0))
-    standing.entries = [None] * len(context)
-    standing.raw = list(accumulate(own, initial=0.0))
-    for name in (*_SUMS, *_PLACES):
+    for name in _SUMS:
+        setattr(standing, name, columns.floats(f"at_{name}"))
+    for name in _PLACES:
         setattr(standing, name, columns[f"at_{name}"])
-    flags = [[False] * len(own) for _ in range(4)]
-    person, opened, thinks, loop = flags
-    for flag, places in ((person, standing.persons), (opened, standing.opens)):
-        for n in places:
-            flag[n] = True
-    for n in columns["thinks"]:
-        thinks[n] = True
-    for place in standing.loops:
-        for n in range(standing.firsts[place], standing.firsts[place + 1]):
-            loop[n] = True
-    places = [place for place, times in enumerate(each) for _ in range(times)]
-    rows = zip(places, columns["start"], columns["end"], own, *flags, strict=True)
-    standing.atoms = list(map(Atom._make, rows))
+    standing.firsts = columns.ints("at_firsts")
+    if len(standing.firsts) != len(context) + 1:
+        raise ValueError("it is of another context")
+    standing.entries = [None] * len(context)
+    of_atoms = [columns.ints(name) for name in ("place", "start", "end")]
+    flags = bytes(columns["flags"])
+    standing.atoms = Atoms((*of_atoms, columns.floats("own"), flags))
     return standing
 
 
@@ -130,11 +118,13 @@ class _Later(Said):
     def __getattr__(self, name: str) -> Any:
         held = self.__dict__.get("_held")
         if held is not None:
-            msg, texts, counts = cast("tuple[Msg, CountCache, list[float]]", held)
-            text = _words(msg)
-            texts.keep_all([t for t in text.split("\n") if t], counts)
+            msg, texts, size, plain = cast("tuple[Msg, CountCache, float, bool]", held)
+            raw = stored_json(msg) if plain else None
+            text = _first_text(str(raw, "utf-8")) if raw is not None else _words(msg)
+            texts.keep(text, size)
             fields = {"id": self.id, "text": text, "whole": True, "edited": False}
             object.__setattr__(self, "__dict__", fields)
+            Said.finish(self)
         if type(self) is _Later:
             object.__setattr__(self, "__class__", Said)
         return getattr(self, name)
@@ -154,12 +144,21 @@ class _Later(Said):
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
 
+_TEXT = '"type":"text","text":"'
+
+
+def _first_text(whole: str) -> str:
+    """The first text in the JSON of a message, without reading the rest."""
+    at = whole.find(_TEXT)
+    return str(scanstring(whole, at + len(_TEXT))[0]) if at >= 0 else ""  # pyright: ignore
+
+
+def _is_text(msg: Msg, text: str) -> bool:
+    """Whether a message of the person is this text and nothing else, and told by that alone."""
+    return len(msg.content) == 1 and _first_text(msg.to_json()) == text
+
+
 def _words(msg: Msg) -> str:
-    """A message of the person as ``read_words`` has it: out of its JSON where that is all text."""
-    if (raw := stored_json(msg)) is not None:
-        blocks: list[dict[str, Any]] = json.loads(bytes(raw))["content"]
-        if all(b.get("type") == "text" for b in blocks):
-            return "\n\n".join([b["text"] for b in blocks])
     words = read_words(msg)
     return words.text if words is not None else ""
 
@@ -175,26 +174,26 @@ def _said_columns(
         if entry is not None and (words := entry.parts[0].words) is not None:
             mine[id(words.said)] = place
     messages = {id(m): place for place, m in enumerate(standing.context)}
-    places, texts, counts = list[int](), list[Any](), list[list[float]]()
+    places, texts, counts, plain = list[int](), list[Any](), list[float](), list[int]()
     for said in intake.said:
         held = said.__dict__.get("_held")
         place = messages[id(held[0])] if held is not None else mine.get(id(said), -1)
         places.append(place)
-        if held is not None:
-            counts.append(held[2])
-        else:
-            counts.append(count.counts([t for t in said.text.split("\n") if t]))
+        counts.append(held[2] if held is not None else count.count(said.text))
         texts.append(None if place >= 0 else said.model_dump())
+        if held is not None:
+            plain.append(int(held[3]))
+        else:
+            plain.append(int(place >= 0 and _is_text(standing.context[place], said.text)))
     cuts = intake.cuts
     return {
         "said": places,
         "said_id": [s.id for s in intake.said],
         "said_text": texts,
-        "said_lines": [len(c) for c in counts],
-        "said_counts": [n for c in counts for n in c],
+        "said_counts": counts,
+        "said_plain": plain,
         "cut_best": cuts.best,
-        "best_counts": count.counts(cuts.best),
-        "cut_sound": cuts.sound,
+        "cut_seen": cuts.seen.column(),
         "cut_again": [list(pair) for pair in cuts.again.items()],
         **{f"cut_{name}": getattr(cuts, name) for name in FLAT},
     }
@@ -202,73 +201,40 @@ def _said_columns(
 
 def _said(columns: Columns, context: Sequence[Msg], count: CountCache) -> list[Said]:
     made: list[Said] = []
-    new, at, counts = object.__new__, 0, columns["said_counts"]
-    rows = zip(
-        columns["said"],
-        columns["said_id"],
-        columns["said_text"],
-        columns["said_lines"],
-        strict=True,
-    )
-    for place, name, told, lines in rows:
+    new = object.__new__
+    names = ("said", "said_id", "said_text", "said_counts", "said_plain")
+    for place, name, told, size, plain in zip(*[columns[n] for n in names], strict=True):
         if place < 0:
             made.append(Said.model_validate(told))
-        else:
-            said = new(_Later)
-            own = vars(said)
-            own["id"], own["whole"], own["edited"] = name, True, False
-            own["_held"] = context[place], count, counts[at : at + lines]
-            Said.finish(said)
-            made.append(said)
-        at += lines
+            continue
+        said = new(_Later)
+        own = vars(said)
+        own["id"], own["whole"], own["edited"] = name, True, False
+        own["_held"] = context[place], count, size, bool(plain)
+        made.append(said)
     return made
 
 
-def _cuts(columns: Columns, said: Sequence[Said], count: CountCache) -> Cuts:
+def _cuts(columns: Columns, said: Sequence[Said]) -> Cuts:
     cuts = Cuts()
-    for name in FLAT:
-        setattr(cuts, name, columns[f"cut_{name}"])
-    cuts.best, cuts.sound = columns["cut_best"], columns["cut_sound"]
+    for name, kind in FLAT.items():
+        column = f"cut_{name}"
+        setattr(cuts, name, columns.ints(column) if kind == "q" else columns.floats(column))
+    cuts.best, cuts.seen = columns["cut_best"], Keys(columns.ints("cut_seen"))
     cuts.said = list(said[1 : 1 + len(cuts.whole)])
     cuts.own = [None] * len(cuts.said)
     cuts.again = dict(columns["cut_again"])
-    count.keep_all(cuts.best, columns["best_counts"])
     return cuts
 
 
 # -- the rest ------------------------------------------------------------------------------------
 
 
-def _item_columns(items: Sequence[LedgerItem], count: CountCache) -> dict[str, Sequence[Any]]:
-    texts = [i.text for i in items]
-    return {
-        **{f"item_{name}": [getattr(i, name) for i in items] for name in _ITEM},
-        "item_ref": [i.evidence[0].ref for i in items],
-        "item_quote": [None if (q := i.evidence[0].quote) == i.text else q for i in items],
-        "item_counts": count.counts(texts),
-        "item_lines": count.counts([f"- {t}" for t in texts]),
-    }
-
-
-def _items(columns: Columns, count: CountCache) -> list[LedgerItem]:
-    made = {name: columns[f"item_{name}"] for name in _ITEM}
-    texts = made["text"]
-    count.keep_all(texts, columns["item_counts"])
-    count.keep_all([f"- {t}" for t in texts], columns["item_lines"])
-    quotes = [t if q is None else q for t, q in zip(texts, columns["item_quote"], strict=True)]
-    none = [None] * len(texts)
-    seen = zip(map(Evidence._make, zip(columns["item_ref"], quotes, none, strict=True)))
-    order = [f.removeprefix("_") for f in LedgerItem._fields]
-    rows = zip(*[seen if n == "evidence" else made.get(n, none) for n in order], strict=True)
-    return list(map(LedgerItem._make, rows))
-
-
 def _intake(columns: Columns, context: Sequence[Msg], first: Ledger, count: CountCache) -> Intake:
     intake = Intake(first, count)
     intake.said = _said(columns, context, count)
-    intake.cuts = _cuts(columns, intake.said, count)
-    intake.items = _items(columns, count)
-    intake.rules, intake.shapes = columns["rules"], set(columns["shapes"])
+    intake.cuts = _cuts(columns, intake.said)
+    intake.items, intake.shapes = Holdings.load(columns), Keys(columns.ints("shapes"))
     intake.pins = [Pin.model_validate(p) for p in columns["pins"]]
     intake.lists = [TodoList.model_validate(n) for n in columns["lists"]]
     intake.files = {f["path"]: f for f in columns["files"]}

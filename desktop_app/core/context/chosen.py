@@ -136,7 +136,8 @@ def _edit(ledger: Ledger, name: str, text: str) -> bool:
             return True
     for place, item in enumerate(ledger.items):
         if item.id == name:
-            ledger.items[place] = item._replace(text=text, origin="human_edit")
+            changed = item._replace(text=text, origin="human_edit")
+            ledger.items = [*ledger.items[:place], changed, *ledger.items[place + 1 :]]
             return True
     for place, pin in enumerate(ledger.pins):
         if pin.id == name:

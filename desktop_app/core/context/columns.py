@@ -6,7 +6,8 @@ from __future__ import annotations
 import json
 import sys
 from array import array
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 
@@ -18,7 +19,9 @@ def pack(columns: Mapping[str, Sequence[Any]]) -> bytes:
     for name, values in columns.items():
         kind = "j"
         kinds: set[object] = {type(v) for v in values}
-        if kinds == {float}:
+        if isinstance(values, array):
+            kind, body = values.typecode, values.tobytes()
+        elif kinds == {float}:
             kind, body = "d", array("d", values).tobytes()
         elif kinds == {int} and max([abs(v) for v in values]) < 1 << 63:
             kind, body = "q", array("q", values).tobytes()
@@ -33,6 +36,30 @@ def pack(columns: Mapping[str, Sequence[Any]]) -> bytes:
 
 def _json(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode()
+
+
+class Keys:
+    """A set of numbers that begins with a sorted column."""
+
+    def __init__(self, first: Sequence[int] = (), own: Iterable[int] = ()) -> None:
+        self._first = first
+        self._own = set(own)
+
+    def __contains__(self, key: int) -> bool:
+        if key in self._own:
+            return True
+        at = bisect_left(self._first, key)
+        return at < len(self._first) and self._first[at] == key
+
+    def add(self, key: int) -> None:
+        self._own.add(key)
+
+    def copy(self) -> Keys:
+        return Keys(self._first, self._own)
+
+    def column(self) -> array[int]:
+        """All of them, sorted."""
+        return array("q", sorted([*self._first, *self._own]))
 
 
 class Columns:
@@ -52,11 +79,31 @@ class Columns:
         if at != len(view):
             raise ValueError("columns are cut short")
 
+    def floats(self, name: str) -> array[float]:
+        """A column of floats, not made objects."""
+        kind, body = self._parts[name]
+        values = array("d")
+        if kind == "d":
+            values.frombytes(body)
+        else:
+            values.extend(self[name])
+        return values
+
+    def ints(self, name: str) -> array[int]:
+        """A column of ints."""
+        kind, body = self._parts[name]
+        values = array("q")
+        if kind == "q":
+            values.frombytes(body)
+        else:
+            values.extend(self[name])
+        return values
+
     def __getitem__(self, name: str) -> list[Any]:
         kind, body = self._parts[name]
-        if kind in "dq":
-            values: array[Any] = array(kind)
-            values.frombytes(body)
-            return values.tolist()
+        if kind == "d":
+            return self.floats(name).tolist()
+        if kind == "q":
+            return self.ints(name).tolist()
         value = json.loads(bytes(body))
         return value if kind == "j" else [value[0]] * value[1]

@@ -306,7 +306,8 @@ class Compactor:
         if draft.tier == 2:
             rejected += planner.refit(draft, added=notes is not None)
             if notes is not None or rejected or ledger.seen != seen:
-                render(ledger, self._where)  # the plan wrote it as it was
+                # The plan wrote it as it was.
+                render(ledger, self._where, planner.account.pricer.texts)
         return rejected
 
     def _record(

@@ -3,35 +3,42 @@ found by sums and one sort, without looking at each message again."""
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Sequence
 from operator import is_
 
+from .columns import Keys
 from .pieces import PASTED, Pieces, Said, pasted, pieces_of
+from .tokens import CountCache
 
 Count = Callable[[str], float]
-FLAT = (  # columns of figures
-    "key_places",
-    "keys",
-    "least",
-    "long",
-    "places",
-    "plain",
-    "special",
-    "told",
-    "whole",
-    "worth",
-    "by",
-    "numbers",
-    "sizes",
-)
-_LISTS = ("best", "own", "said", "sound", *FLAT)
+# Columns of figures, with the kinds of their arrays.
+FLAT = {
+    "keys": "q",
+    "key_places": "q",
+    "long": "q",
+    "special": "q",
+    "told": "q",
+    "sound": "q",
+    "places": "q",
+    "numbers": "q",
+    "whole": "d",
+    "shown": "d",
+    "best_shown": "d",
+    "plain": "d",
+    "least": "d",
+    "worth": "d",
+    "by": "d",
+    "sizes": "d",
+}
 
 
 class Cuts:
     """Of the messages ``said`` without the first and the last, which are not cut into pieces like
     the others; places count from 0 here.
 
-    Of each message: ``whole`` tokens, how many telling pieces (``told``) and what these are
+    Of each message: ``whole`` tokens, what it counts in the prompt whole (``shown``) and by its
+    best pieces (``best_shown``), how many telling pieces (``told``) and what these are
     together (``best``), tokens of its ``plain`` ones and of its smallest piece (``least``), whether
     its pieces are all of it (``sound``). Of each telling piece of one that is not ``special``: its
     ``places`` and ``numbers`` in it, ``worth``, ``by`` (what that is divided by) and ``sizes``. Of
@@ -42,36 +49,23 @@ class Cuts:
     def __init__(self) -> None:
         self.said: list[Said] = []
         self.own: list[Pieces | None] = []
-        self.whole: list[float] = []
-        self.told: list[int] = []
         self.best: list[str] = []
-        self.plain: list[float] = []
-        self.least: list[float] = []
-        self.sound: list[bool] = []
-        self.special: list[int] = []
-        self.long: list[int] = []
-        self.places: list[int] = []
-        self.numbers: list[int] = []
-        self.worth: list[float] = []
-        self.by: list[float] = []
-        self.sizes: list[float] = []
-        self.keys: list[int] = []
-        self.key_places: list[int] = []
-        self._seen: set[int] | None = None  # of ``keys``, once somebody asks
+        self.whole, self.plain, self.least = array("d"), array("d"), array("d")
+        self.shown, self.best_shown = array("d"), array("d")
+        self.told, self.sound = array("q"), array("q")
+        self.special, self.long = array("q"), array("q")
+        self.places, self.numbers = array("q"), array("q")
+        self.worth, self.by, self.sizes = array("d"), array("d"), array("d")
+        self.keys, self.key_places = array("q"), array("q")
+        self.seen = Keys()
         self.again: dict[int, int] = {}
         self.shared = False  # somebody else reads it: it grows no more
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Cuts)  # they say nothing that is not in the messages
-
-    __hash__ = None  # pyright: ignore[reportAssignmentType]
-
     def copy(self) -> Cuts:
         other = Cuts()
-        for name in _LISTS:
-            setattr(other, name, list(getattr(self, name)))
-        other._seen = set(self._seen) if self._seen is not None else None
-        other.again = dict(self.again)
+        for name in ("said", "own", "best", *FLAT):
+            setattr(other, name, getattr(self, name)[:])
+        other.seen, other.again = self.seen.copy(), dict(self.again)
         return other
 
     def upto(self, said: Sequence[Said], count: Count) -> Cuts:
@@ -104,29 +98,34 @@ class Cuts:
             self.long.append(place)
             self.own.append(None)
             self._row(0, "", 0.0, float(PASTED), False)
+            self._shown(one.text, "", count)
             return
         own = pieces_of(one, count, "")
         self.own.append(own)
         self._row(len(own.telling), own.best, own.plain_size, min(own.sizes), own.sound)
-        if self._seen is None:
-            self._seen = set(self.keys)
-        seen, again = self._seen, self.again
+        self._shown(one.text, own.best, count)
+        seen, again = self.seen, self.again
         for key in own.keys:
             if key in seen:
                 again[key] = again.get(key, 1) + 1
             else:
                 seen.add(key)
-        self.keys += own.keys
-        self.key_places += [place] * len(own.keys)
+        self.keys.extend(own.keys)
+        self.key_places.extend([place] * len(own.keys))
         if own.special:
             self.special.append(place)
             return
         worth, sizes = own.worth, own.sizes
-        self.places += [place] * len(own.telling)
-        self.numbers += own.telling
-        self.worth += [worth[n] for n in own.telling]
-        self.by += [1 + sizes[n] / 200 for n in own.telling]
-        self.sizes += [sizes[n] for n in own.telling]
+        self.places.extend([place] * len(own.telling))
+        self.numbers.extend(own.telling)
+        self.worth.extend([worth[n] for n in own.telling])
+        self.by.extend([1 + sizes[n] / 200 for n in own.telling])
+        self.sizes.extend([sizes[n] for n in own.telling])
+
+    def _shown(self, whole: str, best: str, count: Count) -> None:
+        unit = count.unit if isinstance(count, CountCache) else count
+        self.shown.append(unit(whole))
+        self.best_shown.append(unit(best) if best else 0.0)
 
     def _row(self, told: int, best: str, plain: float, least: float, sound: bool) -> None:
         self.told.append(told)

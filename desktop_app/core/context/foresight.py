@@ -56,11 +56,12 @@ class Foresight:
             kept += found[request].raw
         for n in range(first, len(found) - 1):
             over = kept + self.ledger(said, facts, room) - most
-            if over <= 0 or kept - found[n].raw < least:
+            raw = found.raw_at(n)
+            if over <= 0 or kept - raw < least:
                 break
             said += here.said[n + 1] - here.said[n]
             facts += here.found[n + 1] - here.found[n]
-            kept -= found[n].raw
+            kept -= raw
         self.last = self.ledger(said, facts, room)
         return min(keep, kept + 1)
 

@@ -13,10 +13,12 @@ from typing import Any
 from desktop_app.core.messages import Msg, ToolCallBlock
 
 from .artifacts import Action
+from .columns import Keys
 from .cuts import Cuts
 from .findings import shape
 from .giving import said_already
 from .glimpses import RESULTS, Answer, glimpses
+from .holdings import Holdings
 from .iterations import iterations
 from .ledger import FAILED, SKILLS, Count, Failed, Ledger, Pin, Touched, is_pinned
 from .pieces import key_of
@@ -29,9 +31,8 @@ from .types import Evidence, ItemKind, ItemStatus, LedgerItem
 
 
 class Intake:
-    """Of one ledger. ``rules`` are the places of rules among the ``items``, ``cuts`` the pieces of
-    what was said (as far as they were looked for), ``answers`` the newest ones that were taken in,
-    for what stood out in them."""
+    """Of one ledger. ``cuts`` are the pieces of what was said (as far as they were looked for),
+    ``answers`` the newest ones that were taken in, for what stood out in them."""
 
     __slots__ = (
         "_count",
@@ -42,7 +43,6 @@ class Intake:
         "items",
         "lists",
         "pins",
-        "rules",
         "said",
         "shapes",
         "skills",
@@ -51,9 +51,9 @@ class Intake:
     def __init__(self, ledger: Ledger, count: Count) -> None:
         self._count = count
         self.said: list[Said] = list(ledger.said)
-        self.items: list[LedgerItem] = list(ledger.items)
-        self.rules = [n for n, i in enumerate(self.items) if i.kind == "constraint"]
-        self.shapes = {key_of(shape(i.text)) for i in self.items if i.kind != "constraint"}
+        self.items = Holdings(ledger.items, count)
+        texts = [i.text for i in ledger.items if i.kind != "constraint"]
+        self.shapes = Keys((), [key_of(shape(text)) for text in texts])
         self.cuts = Cuts()
         self.pins: list[Pin] = list(ledger.pins)
         self.lists: list[TodoList] = [n.model_copy(deep=True) for n in ledger.lists]
@@ -66,8 +66,8 @@ class Intake:
     def copy(self) -> Intake:
         other = object.__new__(Intake)
         other._count = self._count
-        other.said, other.items, other.pins = list(self.said), list(self.items), list(self.pins)
-        other.rules, other.shapes, other.files = self.rules[:], set(self.shapes), dict(self.files)
+        other.said, other.items, other.pins = self.said[:], self.items.copy(), self.pins[:]
+        other.shapes, other.files = self.shapes.copy(), dict(self.files)
         other.cuts = self.cuts
         self.cuts.shared = True
         other.lists = [n.model_copy(deep=True) for n in self.lists]
@@ -77,7 +77,8 @@ class Intake:
 
     def close(self, ledger: Ledger) -> None:
         """Put all of it into ``ledger``."""
-        ledger.said, ledger.items, ledger.pins = self.said, self.items, self.pins
+        ledger.said, ledger.pins = self.said, self.pins
+        ledger.hold(self.items)
         ledger.cuts = self.cuts
         ledger.lists, ledger.failed, ledger.skills = self.lists, self.failed, self.skills
         ledger.files = [Touched.of(f) if isinstance(f, dict) else f for f in self.files.values()]
@@ -130,7 +131,7 @@ class Intake:
 
     def _rule(self, rule: Rule, ref: str, number: int) -> None:
         """A rule, or what takes earlier ones back."""
-        rules = [self.items[n] for n in self.rules]
+        rules = [self.items.at(n) for n in self.items.rules]
         if rule.back:
             meant = [i for i in rules if i.status == "open" and about_the_same(rule.text, i.text)]
             for item in meant:
@@ -146,19 +147,18 @@ class Intake:
 
     def set_rule(self, name: str, rule: Rule, evidence: Evidence) -> None:
         """A rule that stands nowhere yet."""
-        self.rules.append(len(self.items))
         item = LedgerItem(name, "constraint", rule.text, rule.modality, "user", (evidence,))
-        self.items.append(item)
+        self.items.add(item, self._count)
 
     def _close(self, item: LedgerItem, status: ItemStatus, by: str) -> None:
         """Close (or open) an item: by one in its place, since others share it."""
-        place = next(n for n, i in enumerate(self.items) if i is item)
-        self.items[place] = item._replace(status=status, by=by)
+        place = next(n for n, i in enumerate(self.items.all()) if i is item)
+        self.items.put(place, item._replace(status=status, by=by))
 
     def note(self, kind: ItemKind, name: str, text: str, evidence: Evidence) -> None:
         """A decision or a fact that a model noted. It closes nothing, and is left out where it
         stands already in somebody's words."""
-        others = [i for i in self.items if i.kind != "constraint"]
+        others = [i for i in self.items.all() if i.kind != "constraint"]
         if not said_already(text, others):
             self._found(item_of(kind, name, text, evidence, by_model=True))
 
@@ -169,11 +169,11 @@ class Intake:
             return
         self.shapes.add(found.key)
         if found.changes:
-            for other in list(self.items):
+            for other in list(self.items.all()):
                 still = other.kind == "decision" and other.status == "open"
                 if still and about_the_same(found.item.text, other.text):
                     self._close(other, "superseded", found.item.id)
-        self.items.append(found.item)
+        self.items.add(found.item, self._count)
 
     # -- calls -----------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ import logging
 import threading
 import zlib
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import accumulate
 from operator import is_
 from typing import Any
@@ -54,8 +55,8 @@ class Kept:
         self._lock = threading.Lock()
         self._looked = False
         self._counter = self._model = ""
-        self._numbers: dict[str, int] = {}  # of messages that have a row, by id
-        self._starts: list[int] = []
+        self._first = 0  # where the first row begins
+        self._sizes: list[int] = []
         self._used: set[str] = set()
         self.running: memoryview | None = None  # see ``ahead``
 
@@ -74,10 +75,8 @@ class Kept:
                 if value["v"] != VERSION:
                     return
                 self._counter, self._model = value["counter"], value["model"]
-                self._starts = list(accumulate(value["rows"], initial=end + 1))
-                self.running = view[self._starts[-1] :]
-                ids = [m.id for m in self._whole.context]
-                self._numbers = dict(zip(ids, range(len(value["rows"])), strict=False))
+                self._sizes, self._first = value["rows"], end + 1
+                self.running = view[self._first + sum(self._sizes) :]
             except (ValueError, KeyError, TypeError) as error:
                 logger.info("what was read before is not used: %s", error)
                 self._counter = self._model = ""
@@ -95,6 +94,16 @@ class Kept:
             if at >= len(view):
                 raise ValueError("it has no first line")
         return at + end
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        """Of messages that have a row, by id."""
+        ids = [m.id for m in self._whole.context]
+        return dict(zip(ids, range(len(self._sizes)), strict=False))
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return list(accumulate(self._sizes, initial=self._first))
 
     def fits(self, pricer: Pricer) -> bool:
         """Whether it was weighed as ``pricer`` weighs."""

@@ -11,8 +11,7 @@ lies in the state under ``middle_context["slipway"]["compaction"]``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from operator import itemgetter
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import (
     Field,
@@ -27,21 +26,20 @@ from desktop_app.core.messages import WireModel
 
 from .build import slipway
 from .cuts import Cuts
-from .giving import LINE, Told, newest_that_fit
+from .giving import Told, gives_way, newest_that_fit, size_of
 from .glimpses import Glimpse, newest_lines, size_of_line
+from .holdings import Holdings
 from .pieces import Said
 from .redact import redact
-from .said import fit
+from .said import fitted
 from .todos import Change, TodoList, bring
-from .tokens import CountCache
-from .types import ItemKind, LedgerItem
+from .types import ItemKind, ItemStatus, LedgerItem
 
 FILES = 60  # shown one by one
 FAILED = 10
 SKILLS = 20
 
 Count = Callable[[str], float]
-ByKind = dict[tuple[ItemKind, str], list[LedgerItem]]
 
 
 class Pin(WireModel):
@@ -150,6 +148,37 @@ class Ledger(WireModel):
     history: str = ""
     _unseen: list[Glimpse] = PrivateAttr(default_factory=list[Glimpse])  # for want of room
     _cuts: Cuts | None = PrivateAttr(default=None)
+    _held: Holdings | None = PrivateAttr(default=None)  # of ``items``: see ``hold``
+    _sizes: tuple[list[Said], list[float]] | None = PrivateAttr(default=None)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Items that were put in as they are held are made when somebody looks at them."""
+            if name == "items":
+                made = self.__dict__["items"] = self._held.all()
+                return made
+            return super().__getattr__(name)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether they say the same; what is known of it beside that may differ."""
+        return isinstance(other, Ledger) and self.body() == other.body()
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+    def hold(self, items: Holdings) -> None:
+        """Take ``items``, which nobody else changes from here on."""
+        vars(self).pop("items", None)
+        self._held = items
+
+    @property
+    def holdings(self) -> Holdings:
+        """Its items with what they weigh, as far as that is known."""
+        held, made = self._held, self.__dict__.get("items")
+        if held is None or (made is not None and made is not held.own):
+            held = self._held = Holdings(self.items)
+            vars(self)["items"] = held.own
+        return held
 
     @field_validator("items", mode="before")
     @classmethod
@@ -191,6 +220,8 @@ class Ledger(WireModel):
         for name, value in self.__dict__.items():
             if isinstance(value, list):
                 setattr(other, name, list(cast(list[Any], value)))
+        if self.__dict__.get("items") is not None and self._held is not None:
+            other.hold(self.holdings.copy())
         other.lists = [n.model_copy(deep=True) for n in self.lists]
         other.older = dict(self.older)
         return other
@@ -212,25 +243,24 @@ class Ledger(WireModel):
         """Rules that hold, in the person's words."""
         return [i.text for i in self.of("constraint")]
 
-    def by_kind(self) -> ByKind:
-        """Items that the person did not leave out, by kind and status."""
-        hidden = set(self.hidden)
-        items = [i for i in self.items if i.id not in hidden] if hidden else self.items
-        kinds = list(map(_KIND, items))
-        return {
-            kind: [i for i, own in zip(items, kinds, strict=True) if own == kind]
-            for kind in dict.fromkeys(kinds)
-        }
+    def told(self, kind: ItemKind) -> tuple[list[str], float]:
+        """Texts of open items that the person did not leave out, and what they count on lines of
+        their own; below 0 where that is not known."""
+        return self.holdings.told(kind, frozenset(self.hidden))
 
-    def of(self, kind: ItemKind) -> list[LedgerItem]:
-        """Open items of a kind that the person did not leave out."""
-        found = [i for i in self.items if i.kind == kind and i.status == "open"]
+    def of(self, kind: ItemKind, status: ItemStatus | None = "open") -> list[LedgerItem]:
+        """Items of a kind (and status) that the person did not leave out."""
+        if kind == "constraint":
+            items = [self.holdings.at(n) for n in self.holdings.rules]
+        else:
+            items = [i for i in self.items if i.kind == kind]
         hidden = set(self.hidden)
-        return [i for i in found if i.id not in hidden] if hidden else found
+        return [i for i in items if status in (i.status, None) and i.id not in hidden]
 
     def body(self) -> dict[str, Any]:
         """As ``model_dump``, at a fraction of its cost: what a state has of it."""
         body = dict(vars(self))
+        body["items"] = list(self.items)
         for one in self.said:
             _ = one.text  # it may not have been read yet: see ``ahead``
         for name in _FLAT:
@@ -253,7 +283,7 @@ class Ledger(WireModel):
         whole = [(n, s.text) for n, s in enumerate(self.said) if s.whole or s.edited]
         said = [t for n, t in whole if not hidden or self.said_id(n) not in hidden]
         pins = [p.text for p in self.pins if p.id not in hidden]
-        edited = [i.text for i in self.items if i.origin == "human_edit" and i.id not in hidden]
+        edited = [t.text for t in self.holdings.edited() if t.id not in hidden]
         todo = [t for t in self.todo if f"pending-{t}" not in hidden]
         return [*said, *self.rules, *pins, *self.tasks, *todo, *edited]
 
@@ -261,8 +291,14 @@ class Ledger(WireModel):
         """Bring the person's messages into ``budget`` tokens (``said.fit``). Rules and pins are
         never touched."""
         if self.said:
-            self.said, left_out = fit(self.said, budget, count, where, self._cuts)
-            self.left_out += left_out
+            self.said, gone, sizes = fitted(self.said, budget, count, where, self._cuts)
+            self.left_out += gone
+            self._sizes = self.said, sizes
+
+    def said_sizes(self) -> list[float] | None:
+        """What each message counts on lines of its own, where that is known."""
+        sizes = self._sizes
+        return sizes[1] if sizes is not None and sizes[0] is self.said else None
 
     def fit(self, room: Room, count: Count, where: str) -> float:
         """Bring what gives way into ``room``; what decisions and facts take then. Decisions go
@@ -279,7 +315,10 @@ class Ledger(WireModel):
         size = self.found_size(count)
         if size <= room:
             return size
-        self.items, gone = newest_that_fit(self.items, room, count)
+        held = self.holdings
+        held.remember(count)
+        kept, gone = newest_that_fit(self.items, room, count)
+        self.hold(held.only(kept))
         for item in gone:
             self.older[item.kind] = self.older.get(item.kind, 0) + 1
         return self.found_size(count)
@@ -296,16 +335,10 @@ class Ledger(WireModel):
 
     def found_size(self, count: Count) -> float:
         """Tokens of what ``fit_found`` looks at."""
-        texts = [
-            i.text
-            for i in self.items
-            if i.status == "open"
-            and i.kind != "constraint"
-            and i.origin != "human_edit"
-            and not i.pinned
-        ]
-        counts = count.counts(texts) if isinstance(count, CountCache) else map(count, texts)
-        return sum([n + LINE for n in counts])
+        held = self.holdings
+        if (size := held.found_size()) >= 0:
+            return size
+        return sum(size_of(i, count) for i in self.items if gives_way(i) and i.status == "open")
 
     def noted(self, count: Count) -> float:
         """Tokens of the narratives."""
@@ -313,9 +346,6 @@ class Ledger(WireModel):
 
 
 _FLAT = ("said", "pins", "files", "failed", "seen", "notes")  # of models without models in them
-
-
-_KIND = itemgetter(LedgerItem._fields.index("kind"), LedgerItem._fields.index("status"))
 
 
 def _plain(one: WireModel) -> dict[str, Any]:

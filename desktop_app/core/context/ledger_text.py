@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .ledger import ByKind, Failed, Ledger, Pin, Touched
+from .ledger import Failed, Ledger, Pin, Touched
+from .sheets import Lines, Part, written
+from .tokens import CountCache
 from .types import Evidence, ItemKind, LedgerItem, Modality, Origin
 
 FOLDERS = 12  # that older files are counted under
@@ -33,27 +35,28 @@ _BINDS: dict[Modality, str] = {
 }
 
 
-def render(ledger: Ledger, where: str) -> None:
-    """Write ``pinned`` and ``history`` anew; ``where`` is the offload as the agent names it."""
-    found = ledger.by_kind()
-    ledger.pinned = _pinned(ledger, where, found)
-    ledger.history = _history(ledger, where, found)
+def render(ledger: Ledger, where: str, count: CountCache | None = None) -> None:
+    """Write ``pinned`` and ``history`` anew; ``where`` is the offload as the agent names it.
+    ``count`` is told what they count."""
+    pinned = _pinned(ledger, where, count)
+    ledger.pinned = written(pinned, count) if pinned else ""
+    ledger.history = written(_history(ledger, where), count)
 
 
-def _pinned(ledger: Ledger, where: str, found: ByKind) -> str:
-    rules = found.get(("constraint", "open"), [])
+def _pinned(ledger: Ledger, where: str, count: CountCache | None) -> list[Part]:
+    rules = ledger.of("constraint")
     told = _plain(ledger)
     order = _order(ledger, rules, told)
-    parts = _said(ledger, where, told, order)
+    parts = _said(ledger, where, told, order, count)
     if rules:
         lines = "\n".join(f"- ({_BINDS[r.modality]}{_when(r, order)}) {r.text}" for r in rules)
         parts.append(f"# Rules\n{lines}")
-    if back := [i for i in found.get(("constraint", "revoked"), ()) if i.by]:
+    if back := [i for i in ledger.of("constraint", "revoked") if i.by]:
         lines = "\n".join(f'- "{i.text}" was taken back: "{i.by}"' for i in back)
         parts.append(f"# Rules that no longer hold\n{lines}")
     parts += [_pin(p) for p in ledger.pins if p.id not in ledger.hidden]
     head = HEAD + ORDER if order else HEAD
-    return "\n\n".join(["<pinned>", head, *parts, "</pinned>"]) if parts else ""
+    return ["<pinned>", head, *parts, "</pinned>"] if parts else []
 
 
 def _when(rule: LedgerItem, order: dict[str, int]) -> str:
@@ -68,7 +71,8 @@ def _plain(ledger: Ledger) -> list[int]:
     """Places of the messages that are shown as they were said. One that is one rule, held or taken
     back, stands with the rules; what was said again in the same words stands where it was said
     last."""
-    rules = [i for i in ledger.items if i.kind == "constraint"]
+    held = ledger.holdings
+    rules = [held.at(n) for n in held.rules]
     ruled = {i.text for i in rules} | {i.by for i in rules if i.by}
     shown, hidden = list(enumerate(ledger.said)), set(ledger.hidden)
     if hidden:
@@ -106,42 +110,56 @@ def _order(ledger: Ledger, rules: Sequence[LedgerItem], told: Sequence[int]) -> 
     return numbers
 
 
-def _said(ledger: Ledger, where: str, told: Sequence[int], order: dict[str, int]) -> list[str]:
+def _said(
+    ledger: Ledger,
+    where: str,
+    told: Sequence[int],
+    order: dict[str, int],
+    count: CountCache | None,
+) -> list[Part]:
     """Task, later messages, the request under way."""
-    parts: list[str] = []
+    parts: list[Part] = []
     earlier: list[str] = []
-    latest = None
+    size, latest = 0.0, None
+    said_all, sizes = ledger.said, ledger.said_sizes()
     for place in told:
-        said = ledger.said[place]
+        said = said_all[place]
         text = f"({order[said.id]}) {said.text}" if said.id in order else said.text
         if place == 0:
             parts.append(f"# Task\n{said.text}")
-        elif place == len(ledger.said) - 1 and said.id == ledger.latest:
+        elif place == len(said_all) - 1 and said.id == ledger.latest:
             latest = text
         else:
             earlier.append(text)
+            if sizes is not None and text is said.text:
+                size += sizes[place]
+            elif count is not None:
+                size += count.unit(text)
     if ledger.left_out:
         earlier.insert(0, f"[{ledger.left_out} more messages are in {where}]")
+        size += count.unit(earlier[0]) if count is not None else 0.0
     if earlier:
-        parts.append("# Said later, in order\n" + "\n---\n".join(earlier))
+        parts.append(Lines("# Said later, in order", "", "\n---\n", earlier, size))
     if latest is not None:
         parts.append(f"# Latest request, not yet done\n{latest}")
     return parts
 
 
-def _history(ledger: Ledger, where: str, found: ByKind) -> str:
-    parts = [RECORD.format(where=where)]
+def _history(ledger: Ledger, where: str) -> list[Part]:
+    parts: list[Part] = ["<history>", RECORD.format(where=where)]
     if ledger.tasks:
         parts.append("# Open tasks\n" + "\n".join(ledger.tasks))
     todo = [t for t in ledger.todo if f"pending-{t}" not in ledger.hidden]
     if todo:
         parts.append("# Still to be done\n" + "\n".join(f"- {t}" for t in todo))
     for kind, title in FOUND:
-        lines = [f"- {i.text}" for i in found.get((kind, "open"), ())]
+        texts, size = ledger.told(kind)
         if older := ledger.older.get(kind, 0):
-            lines.insert(0, f"- [{older} older ones are in {where}]")
-        if lines:
-            parts.append(f"{title}\n" + "\n".join(lines))
+            title = f"{title}\n- [{older} older ones are in {where}]"
+        if texts:
+            parts.append(Lines(title, "- ", "\n", texts, size))
+        elif older:
+            parts.append(title)
     if ledger.files:
         parts.append("# Files\n" + "\n".join(file_lines(ledger.files, ledger.shown)))
     if ledger.failed:
@@ -158,7 +176,7 @@ def _history(ledger: Ledger, where: str, found: ByKind) -> str:
     if ledger.foreign:
         parts.append(f"# Earlier summary\n{ledger.foreign}")
     parts += [f"# Notes {note.gen}\n{note.text}" for note in ledger.notes]
-    return "\n\n".join(["<history>", *parts, "</history>"])
+    return [*parts, "</history>"]
 
 
 def all_items(ledger: Ledger) -> list[LedgerItem]:

@@ -20,11 +20,11 @@ def add_notes(ledger: Ledger, delta: Delta) -> None:
         if proven.kind != "constraint":
             intake.note(proven.kind, name, proven.text, proven.evidence)
             continue
-        known = any(intake.items[n].text == proven.text for n in intake.rules)
+        known = any(intake.items.at(n).text == proven.text for n in intake.items.rules)
         if not known and rules < MOST_RULES:
             rules += 1
             rule = Rule(proven.text, False, modality(proven.text))
             intake.set_rule(name, rule, proven.evidence)
-    ledger.items = intake.items
+    ledger.hold(intake.items)
     if delta.narrative:
         ledger.notes.append(Note(gen=ledger.gen, text=delta.narrative))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from desktop_app.core.asleep import has_blocks
+from desktop_app.core.asleep import with_blocks
 from desktop_app.core.messages import Msg
 
 from .draft import Draft
@@ -34,7 +34,7 @@ def offload(draft: Draft) -> Draft:
             content = msg.content[first:last]  # a copy: the message itself may go on growing
             draft.offloaded.append(msg.model_copy(update={"content": content}))
         if place == start[0]:
-            draft.offloaded += [m for m in context[place + 1 : end[0]] if has_blocks(m)]
+            draft.offloaded += with_blocks(context[place + 1 : end[0]])
     draft.written = [context[end[0]].id, end[1]] if end[0] < len(context) else None
     draft.ledger.written = _carried(draft, end)
     return draft

@@ -6,13 +6,12 @@ gone on from, and not taken in again.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Sequence
 
 from .intake import Intake
 from .ledger import Ledger
 from .pins import settle
-from .standing import Read, Standing
+from .standing import Read, Runs, Standing, runs_of
 
 Count = Callable[[str], float]
 
@@ -36,31 +35,39 @@ class Past:
         """A ledger of its own, of the messages at the places ``gone`` and of the first ``blocks``
         blocks of the one at ``front``."""
         wanted = self._wanted(gone, front, blocks)
-        while self._known and wanted[: len(self._known[-1].done)] != self._known[-1].done:
+        while self._known and not self._known[-1].begins(wanted):
             self._known.pop()
         if not self._known:
             self._known.append(Read(Intake(self._settled, count)))
-        early = wanted[: bisect_left(wanted, self._spoke)]
+        spoke = self._spoke
+        early = [(start, min(end, spoke)) for start, end in wanted if start < spoke]
         for upto in (early, wanted):
-            if len(self._known[-1].done) < len(upto):
+            if self._known[-1].begins(upto) and (more := self._known[-1].rest(upto)):
                 read = self._known[-1].copy()
-                read.take(self._standing, upto[len(read.done) :])
+                read.take(self._standing, more)
                 self._known.append(read)
         ledger = self._settled.fork()
         self._known[-1].intake.copy().close(ledger)
         return ledger
 
-    def _wanted(self, gone: set[int], front: int | None, blocks: int) -> Sequence[int]:
+    def _wanted(self, gone: set[int], front: int | None, blocks: int) -> Runs:
         """The parts that leave, in order."""
         firsts, atoms = self._standing.firsts, self._standing.atoms
-        places = gone if front is None else gone | {front}
-        stays = [n for n in range(max(places, default=-1) + 1) if n not in places]
-        wanted: list[int] = []
-        first = 0
-        for end in (*stays, max(places, default=-1) + 1):  # in runs: mostly there is one
-            wanted += range(firsts[first], firsts[end])
-            first = end + 1
-        if front is None or front in gone:
-            return wanted
-        late = set(range(firsts[front], firsts[front + 1]))
-        return [n for n in wanted if n not in late or atoms[n].end <= blocks]
+        wanted = Runs()
+        for start, end in runs_of(sorted(gone)):
+            wanted.append((firsts[start], firsts[end]))
+        if front is not None and front not in gone:
+            first, last = firsts[front], firsts[front + 1]
+            left = first
+            while left < last and atoms[left].end <= blocks:
+                left += 1
+            if left > first:
+                wanted.append((first, left))
+                wanted.sort()
+        joined = Runs()
+        for start, end in wanted:
+            if joined and joined[-1][1] == start:
+                joined[-1] = joined[-1][0], end
+            elif start < end:
+                joined.append((start, end))
+        return joined

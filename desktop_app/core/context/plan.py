@@ -241,7 +241,7 @@ class Planner:
         self,
         best: tuple[float, Draft] | None,
         begun: Draft,
-        found: list[Atom],
+        found: Sequence[Atom],
         chosen: Chosen,
     ) -> tuple[Draft, float]:
         total, draft = best if best else (0.0, None)
@@ -257,15 +257,15 @@ class Planner:
     def _kept(self, draft: Draft) -> float:
         """Raw tokens of what stays live."""
         here, gone = self._standing, draft.gone
-        kept = here.left(here.weights, gone)
+        kept = here.left(here.weights, draft.places)
         if (front := draft.front) is not None and front not in gone:
             parts = here.entry(front).parts
             kept -= sum(p.raw for p in parts if p.start < draft.front_blocks)
         return kept - sum(m.freed for m in draft.masks)
 
     def _squeezed(
-        self, state: AgentState, found: list[Atom], keep: float
-    ) -> tuple[list[Atom], list[Mask]]:
+        self, state: AgentState, found: Sequence[Atom], keep: float
+    ) -> tuple[Sequence[Atom], list[Mask]]:
         """The newest step alone may be more than may stay: then its results are shortened."""
         if not found or found[-1].person or found[-1].raw <= keep:
             return found, []
@@ -284,8 +284,9 @@ class Planner:
         return ledger
 
     def _rendered(self, ledger: Ledger) -> float:
-        count = self.account.pricer.texts.count_lines
-        render(ledger, self._where)
+        texts = self.account.pricer.texts
+        count = texts.count_lines
+        render(ledger, self._where, texts)
         return count(ledger.pinned) + count(ledger.history) + 2 * FRAME
 
     def _placed(

@@ -96,7 +96,7 @@ class Running:
             self._begin(part)
             for name in ("_sure", "_ahead"):
                 read: Read | None = getattr(self, name)
-                if read is not None and self._pins(0, len(read.done)) != read.pinned:
+                if read is not None and self._pins(0, read.upto) != read.pinned:
                     setattr(self, name, None)  # marks are beside the text and may change there
             self._take_in(keep, aim)
             reads = [r for r in (self._sure, self._ahead) if r is not None]
@@ -131,7 +131,7 @@ class Running:
                 return b""
             self._update(state.context)
             read = self._reading()
-            if read is None or self._pins(0, len(read.done)) != read.pinned:
+            if read is None or self._pins(0, read.upto) != read.pinned:
                 return b""
             self._wake_pins()
             return ahead.dump(self._standing, read, self._marks, self._count)
@@ -182,9 +182,9 @@ class Running:
             same += 1
         if same < len(known):
             standing.cut_back(same)
-            if self._sure is not None and len(self._sure.done) > standing.firsts[same]:
+            if self._sure is not None and self._sure.upto > standing.firsts[same]:
                 self._sure = None
-            if self._ahead is not None and len(self._ahead.done) > standing.firsts[same]:
+            if self._ahead is not None and self._ahead.upto > standing.firsts[same]:
                 self._ahead = None
         self._context[sure:] = context[sure:]
         standing.extend([self._parts.entry(m) for m in context[same:]])
@@ -206,11 +206,11 @@ class Running:
         most_of_all = min(last, standing.opened)
         sure = min(most_of_all, bisect_left(standing.raw, standing.raw[-1] - keep))
         likely = min(most_of_all, aim.leaves(standing, self._ledger)) - MARGIN
-        if self._ahead is not None and len(self._ahead.done) > likely + 4 * MARGIN:
+        if self._ahead is not None and self._ahead.upto > likely + 4 * MARGIN:
             self._ahead = None  # less leaves than was thought
         if self._sure is not None or self._ahead is None:
             self._sure = self._taken(self._sure, sure, most)
-        if self._ahead is None and self._sure is not None and likely > len(self._sure.done):
+        if self._ahead is None and self._sure is not None and likely > self._sure.upto:
             self._sure.shared = True
             self._ahead = self._sure
         if self._ahead is not None:
@@ -219,11 +219,11 @@ class Running:
     def _taken(self, read: Read | None, upto: int, most: int | None) -> Read:
         """``read`` gone on from, ``most`` atoms at once."""
         read = read or Read(Intake(self._settled, self._count))
-        done = len(read.done)
+        done = read.upto
         upto = upto if most is None else min(upto, done + most)
         if upto > done:
             read = read.copy() if read.shared else read
-            read.take(self._standing, range(done, upto))
+            read.take(self._standing, [(done, upto)])
             read.intake.cut()
             read.pinned |= self._pins(done, upto)
         return read

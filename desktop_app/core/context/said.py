@@ -28,8 +28,9 @@ from .pieces import (
     joined,
     may_wish,
 )
+from .tokens import CountCache
 
-__all__ = ["GAP", "PASTED", "WISH", "Cuts", "Said", "fit", "may_wish"]
+__all__ = ["GAP", "PASTED", "WISH", "Cuts", "Said", "fit", "fitted", "may_wish"]
 
 LEAST = 8.0  # tokens: pieces are not looked for to fill less room
 LOWEST = 0.02
@@ -42,11 +43,21 @@ def fit(
     """``said`` within ``budget`` tokens, in order, and how many messages are left out wholly. The
     first (the task) and the last are whole while they fit half of it each. ``cuts`` are those of
     the first of them, as far as they are known."""
+    kept, gone, _ = fitted(said, budget, count, where, cuts)
+    return kept, gone
+
+
+def fitted(
+    said: Sequence[Said], budget: float, count: Count, where: str, cuts: Cuts | None = None
+) -> tuple[list[Said], int, list[float]]:
+    """The same, and what each counts in the prompt."""
+    unit = count.unit if isinstance(count, CountCache) else count
     cuts = (cuts or Cuts()).upto(said, count)
     first_and_last = dict.fromkeys((0, len(said) - 1))
     whole = sum(cuts.whole) + sum([count(said[n].text) for n in first_and_last])
     if whole <= budget and not cuts.long:
-        return list(said), 0
+        shown = [unit(said[n].text) for n in first_and_last]
+        return list(said), 0, [*shown[:1], *cuts.shown, *shown[1:]]
     kept: list[Said] = []
     left = budget
     for place in first_and_last:
@@ -55,9 +66,10 @@ def fit(
             one = ends(one, max(60.0, min(HEAD_AND_TAIL, left / 2)), count, where)
         kept.append(one)
         left -= count(one.text)
-    between = _Choice(cuts, len(said), count, where).within(left)
+    between, sizes = _Choice(cuts, len(said), count, where).within(left)
+    shown = [unit(one.text) for one in kept]
     kept = [kept[0], *between, *kept[1:]]
-    return kept, len(said) - len(kept)
+    return kept, len(said) - len(kept), [*shown[:1], *sizes, *shown[1:]]
 
 
 class _Choice:
@@ -83,8 +95,8 @@ class _Choice:
     def pieces(self, place: int) -> Pieces:
         return self._cuts.pieces(place, self._count, self._where)
 
-    def within(self, budget: float) -> list[Said]:
-        """What is taken of ``budget`` tokens."""
+    def within(self, budget: float) -> tuple[list[Said], list[float]]:
+        """What is taken of ``budget`` tokens, and what each counts in the prompt."""
         cuts, close, later = self._cuts, self._close, self._later
         # Of the same score the newest first.
         wanted = range(len(cuts.places) - 1, -1, -1)
@@ -122,13 +134,14 @@ class _Choice:
         """What was looked at closely."""
         return self._places[number], self._own[number]
 
-    def made(self, place: int, own: list[int]) -> Said:
+    def made(self, place: int, own: list[int]) -> tuple[Said, float]:
         """A message of these of its pieces."""
         one, pieces = self._cuts.said[place], self.pieces(place)
         own.sort()
         if len(own) == len(pieces.texts) and (pieces.sound or not one.whole):
-            return one
-        return Said.part(one, joined(pieces, own, self._count))
+            return one, self._cuts.shown[place]
+        text, count = joined(pieces, own, self._count), self._count
+        return Said.part(one, text), count.unit(text) if isinstance(count, CountCache) else 0.0
 
     def _said_often(self) -> Mapping[int, int]:
         """How often what is said in several messages, or twice in one, is said."""
@@ -239,8 +252,8 @@ class _Taken:
     def some(self, place: int, number: int) -> None:
         self._some.setdefault(place, []).append(number)
 
-    def made(self) -> list[Said]:
-        """The messages, in order."""
+    def made(self) -> tuple[list[Said], list[float]]:
+        """The messages, in order, and what each counts in the prompt."""
         cuts, some, plain = self._cuts, self._some, self._plain
         telling = self._telling
         told = Counter([cuts.places[telling[n]] for n in self._told])
@@ -250,20 +263,24 @@ class _Taken:
                 self.some(place, cuts.numbers[telling[n]])
         for place in plain & some.keys():
             some[place] += self._choice.pieces(place).plain
-        made: list[Said] = []
+        made, sizes = list[Said](), list[float]()
         for place in sorted({*told, *plain, *some}):
             one = cuts.said[place]
             if place in some:
-                made.append(self._choice.made(place, some[place]))
-            elif place in plain or not cuts.plain[place] > 0:
-                if cuts.told[place] and place not in told:  # its plain pieces alone
-                    own = [*self._choice.pieces(place).plain]
-                elif cuts.sound[place] or not one.whole:
-                    made.append(one)
-                    continue
-                else:
-                    own = [*range(len(self._choice.pieces(place).texts))]
-                made.append(self._choice.made(place, own))
-            else:
+                own = some[place]
+            elif place not in plain and cuts.plain[place] > 0:
                 made.append(Said.part(one, cuts.best[place]))
-        return made
+                sizes.append(cuts.best_shown[place])
+                continue
+            elif cuts.told[place] and place not in told:
+                own = [*self._choice.pieces(place).plain]  # alone
+            elif cuts.sound[place] or not one.whole:
+                made.append(one)
+                sizes.append(cuts.shown[place])
+                continue
+            else:
+                own = [*range(len(self._choice.pieces(place).texts))]
+            one, size = self._choice.made(place, own)
+            made.append(one)
+            sizes.append(size)
+        return made, sizes

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
 from desktop_app.core.messages import Msg
 
+from .atoms import Atoms
 from .intake import Intake
-from .parts import Atom, Entry, Part
+from .parts import Entry, Part
 
 
 def _unread(msg: Msg) -> Entry:
     raise LookupError(msg.id)
+
+
+def _floats() -> array[float]:
+    return array("d", [0.0])
 
 
 @dataclass(slots=True)
@@ -28,13 +35,13 @@ class Standing:
 
     context: Sequence[Msg]
     entries: list[Entry | None] = field(default_factory=list[Entry | None])
-    atoms: list[Atom] = field(default_factory=list[Atom])
-    firsts: list[int] = field(default_factory=lambda: [0])
-    raw: list[float] = field(default_factory=lambda: [0.0])
-    said: list[float] = field(default_factory=lambda: [0.0])
-    found: list[float] = field(default_factory=lambda: [0.0])
-    weights: list[float] = field(default_factory=lambda: [0.0])
-    images: list[float] = field(default_factory=lambda: [0.0])
+    atoms: Atoms = field(default_factory=Atoms)
+    firsts: array[int] = field(default_factory=lambda: array("q", [0]))
+    raw: array[float] = field(default_factory=_floats)
+    said: array[float] = field(default_factory=_floats)
+    found: array[float] = field(default_factory=_floats)
+    weights: array[float] = field(default_factory=_floats)
+    images: array[float] = field(default_factory=_floats)
     persons: list[int] = field(default_factory=list[int])
     opens: list[int] = field(default_factory=list[int])
     loops: list[int] = field(default_factory=list[int])
@@ -71,7 +78,7 @@ class Standing:
         self.entries += entries
         parts: list[Part] = []
         for at, entry in enumerate(entries, place):
-            self.atoms += entry.at(at)
+            self.atoms.extend(entry.at(at))
             parts += entry.parts
             self.firsts.append(len(self.atoms))
             if entry.loop:
@@ -86,7 +93,7 @@ class Standing:
             (self.weights, [e.raw for e in entries]),
             (self.images, [e.images for e in entries]),
         ):
-            sums += list(accumulate(more, initial=sums.pop()))
+            sums.extend(accumulate(more, initial=sums.pop()))
         for n, (atom, part) in enumerate(zip(new, parts, strict=True), first):
             if atom.person:
                 self.persons.append(n)
@@ -100,7 +107,6 @@ class Standing:
         atoms = self.firsts[messages]
         for sums, end in (
             (self.entries, messages),
-            (self.atoms, atoms),
             (self.firsts, messages + 1),
             (self.raw, atoms + 1),
             (self.said, atoms + 1),
@@ -109,6 +115,7 @@ class Standing:
             (self.images, messages + 1),
         ):
             del sums[end:]
+        self.atoms.cut_back(atoms)
         for places, end in (
             (self.persons, atoms),
             (self.opens, atoms),
@@ -123,19 +130,16 @@ class Standing:
         """For somebody who goes on with it while this one grows."""
         other = Standing(context, read=self.read)
         for name in LISTS:
-            setattr(other, name, list(getattr(self, name)))
+            setattr(other, name, getattr(self, name)[:])
+        other.atoms = self.atoms.copy()
         return other
 
-    def left(self, sums: Sequence[float], gone: Iterable[int]) -> float:
-        """Of sums by message, what is left without the messages ``gone``: in runs, mostly one."""
-        places, at, left = sorted(gone), 0, 0.0
-        first = 0
-        while at < len(places):
-            start = at
-            while at < len(places) and places[at] - places[start] == at - start:
-                at += 1
-            left += sums[places[start]] - sums[first]
-            first = places[at - 1] + 1
+    def left(self, sums: Sequence[float], places: Sequence[int]) -> float:
+        """Of sums by message, what is left without the messages ``places``."""
+        left, first = 0.0, 0
+        for start, end in runs_of(places):
+            left += sums[start] - sums[first]
+            first = end
         return left + sums[-1] - sums[first]
 
     @property
@@ -144,7 +148,22 @@ class Standing:
         return self.opens[0] if self.opens else len(self.atoms)
 
 
-LISTS = [name for name in Standing.__dataclass_fields__ if name not in ("context", "read")]
+LISTS = [name for name in Standing.__dataclass_fields__ if name not in ("context", "read", "atoms")]
+
+
+Runs = list[tuple[int, int]]  # of numbers, each up to its end
+
+
+def runs_of(numbers: Sequence[int]) -> Runs:
+    """Ascending numbers as runs, of which there are few."""
+    runs, at, count = Runs(), 0, len(numbers)
+    while at < count:
+        start = numbers[at]
+        # So many go on without a gap: found by halves.
+        end = at + bisect_left(range(count - at), True, key=lambda n: numbers[at + n] - start > n)
+        runs.append((start, start + end - at))
+        at = end
+    return runs
 
 
 @dataclass(slots=True)
@@ -153,21 +172,48 @@ class Read:
     results by their places. ``shared``: somebody else goes on from it, so it does not change."""
 
     intake: Intake
-    done: list[int] = field(default_factory=list[int])
+    done: Runs = field(default_factory=Runs)
     pinned: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
     shared: bool = False
+
+    @property
+    def upto(self) -> int:
+        """Where it ends."""
+        return self.done[-1][1] if self.done else 0
 
     def copy(self) -> Read:
         return Read(self.intake.copy(), list(self.done), set(self.pinned))
 
-    def take(self, standing: Standing, numbers: Sequence[int]) -> None:
+    def begins(self, wanted: Runs) -> bool:
+        """Whether all of it is at the beginning of ``wanted``."""
+        if not self.done:
+            return True
+        *whole, (start, end) = self.done
+        at = len(whole)
+        if len(wanted) <= at or wanted[:at] != whole:
+            return False
+        return wanted[at][0] == start and wanted[at][1] >= end
+
+    def rest(self, wanted: Runs) -> Runs:
+        """What of ``wanted`` comes after it."""
+        if not self.done:
+            return wanted
+        at = len(self.done) - 1
+        half = (self.done[at][1], wanted[at][1])
+        return [*([half] if half[0] < half[1] else []), *wanted[at + 1 :]]
+
+    def take(self, standing: Standing, runs: Runs) -> None:
         """Take in more atoms, oldest first."""
         context, intake = standing.context, self.intake
         atoms = standing.atoms
-        for number in numbers:
-            part, msg = standing.part(number), context[atoms[number].message]
-            if part.step is not None:
-                intake.take_step(msg, part.step)
+        for start, end in runs:
+            for number in range(start, end):
+                part, msg = standing.part(number), context[atoms[number].message]
+                if part.step is not None:
+                    intake.take_step(msg, part.step)
+                else:
+                    intake.take_person(msg, part.words)
+            if self.done and self.done[-1][1] == start:
+                self.done[-1] = self.done[-1][0], end
             else:
-                intake.take_person(msg, part.words)
-        self.done += numbers
+                self.done.append((start, end))

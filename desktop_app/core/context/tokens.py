@@ -227,6 +227,23 @@ class CountCache:
         if isinstance(counter, ClassCounter) and text not in self._known:
             self.keep(text, counter.joined(counts, gaps, spaced))
 
+    @property
+    def by_line(self) -> bool:
+        """Whether a text counts what its lines and the ends between them do."""
+        return isinstance(self.counter, ClassCounter)
+
+    def unit(self, text: str) -> float:
+        """What a text counts that stands on lines of its own in another, without the ends around
+        it."""
+        edges = (text[:1] == "\n") + (text[-1:] == "\n")
+        return self.count_lines(text) - (edges * self.counter.count("\n") if edges else 0.0)
+
+    def keep_lines(self, text: str, size: float) -> None:
+        """Remember what ``count_lines`` is asked for next."""
+        self._long[text] = size
+        while len(self._long) > LONG:
+            del self._long[next(iter(self._long))]
+
     def count_lines(self, text: str) -> float:
         """A text that is put together of others, as a ledger is: line by line, since most lines
         were counted before. By classes that is what the whole would count (no class goes over the
@@ -239,7 +256,5 @@ class CountCache:
             lines = list(filter(None, text.split("\n")))
             runs = len(lines) - 1 + (text[0] == "\n") + (text[-1] == "\n")
             known = sum(self.counts(lines)) + max(1, runs) * self.counter.count("\n")
-            self._long[text] = known
-            while len(self._long) > LONG:
-                del self._long[next(iter(self._long))]
+            self.keep_lines(text, known)
         return known

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from desktop_app.core.asleep import asleep, read, stored_json
+from desktop_app.core.asleep import Sleepers, asleep, read
 from desktop_app.core.messages import AnyBlock, Msg, ToolResultBlock
 
 from .build import slipway
@@ -34,11 +34,10 @@ class WayBack(Mapping[str, Any]):
     ) -> None:
         self._left = list(left)
         # What is asleep is as it was stored, whatever becomes of it.
-        self._stored = {n: raw for n, m in enumerate(left) if (raw := stored_json(m)) is not None}
+        self._stored = Sleepers(left)
         self._marks: dict[tuple[int, int], dict[str, Any]] = {}
-        for place, msg in enumerate(left):
-            if place not in self._stored:
-                self._mark_all(place, msg)
+        for place in self._stored.awake:
+            self._mark_all(place, left[place])
         self._plain = {"outputs": outputs, "former": former, "written": written}
 
     def _mark_all(self, place: int, msg: Msg) -> None:
@@ -77,7 +76,7 @@ class WayBack(Mapping[str, Any]):
 
     def _was(self, place: int) -> Msg:
         """A message that left; one that was asleep, as it was then."""
-        if (raw := self._stored.pop(place, None)) is not None:
+        if (raw := self._stored.take(place)) is not None:
             self._left[place] = read(raw)
             self._mark_all(place, self._left[place])
         return self._left[place]

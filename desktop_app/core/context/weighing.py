@@ -52,14 +52,14 @@ def remaining(
         return weighed(account, envelope, new, Standing.of(new.context, entries))
     parts = own.parts if own is not None else []
     left = [p for p in parts if p.start < draft.front_blocks]
-    raw = standing.left(standing.weights, gone) - sum(p.raw for p in left)
+    raw = standing.left(standing.weights, draft.places) - sum(p.raw for p in left)
     part = {name: getattr(ledger, name) for name in ("pinned", "history", "gen", "tasks", "later")}
     new = state.model_copy(update={"context": [], "summary": record.summary})
     shown = any(place not in gone and place != front for place in standing.tasks)
     shown |= any(p.tasks for p in parts[len(left) :])
     ends = [*head_messages(new, part), *tail_messages(new, part, shown)]
     raw += sum(p.raw for p in _priced(account, ends))
-    return account.foresee_sum(envelope, raw, standing.left(standing.images, gone))
+    return account.foresee_sum(envelope, raw, standing.left(standing.images, draft.places))
 
 
 def foreseen(
