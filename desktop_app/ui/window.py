@@ -70,6 +70,7 @@ class MainWindow(Live, QWidget):
         self.status = StatusBar()
         self.chat_status = ChatStatus()
         self.toasts = ToastHost(self)
+        self.toasts.above = self.chat.composer
         self.commands = Commands(self, settings.get("keys"))
         self.machines: MachinesPage | None = None  # made when it is first wanted
         self.palette_box = Palette(self, self.commands)

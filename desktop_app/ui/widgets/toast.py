@@ -107,11 +107,13 @@ class Toast(Live, QFrame):
 
 class ToastHost(QObject):
     """Shows toasts over ``window_widget``, newest lowest, at most four. The same text again
-    restarts the toast that is there instead of adding one."""
+    restarts the toast that is there instead of adding one. ``above`` is what none may cover while
+    it is seen: a person may be writing there."""
 
     def __init__(self, window_widget: QWidget) -> None:
         super().__init__(window_widget)
         self.window_widget = window_widget
+        self.above: QWidget | None = None
         self._toasts: list[Toast] = []
         window_widget.installEventFilter(self)
 
@@ -151,6 +153,8 @@ class ToastHost(QObject):
     def _arrange(self, fresh: Toast | None = None) -> None:
         area = self.window_widget.rect()
         y = area.height() - _EDGE - theme().size("status")
+        if self.above is not None and self.above.isVisible():
+            y = min(y, self.above.mapTo(self.window_widget, QPoint(0, 0)).y() - _GAP)
         for toast in reversed(self._toasts):
             width = min(theme().size("toast-max"), area.width() - 2 * _EDGE)
             width = min(width, max(theme().px(220), toast.sizeHint().width()))

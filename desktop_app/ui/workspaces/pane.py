@@ -332,7 +332,7 @@ class WorkspacesPane(Live, QWidget):
     def _trashed(self, session: SessionSummary) -> None:
         title = session.title or tr("New session")
         self.toast.emit(
-            tr("“{title}” moved to the trash", title=title),
+            tr("Moved to the trash: {title}", title=title),
             tr("Undo"),
             lambda: self.model.restore_session(session),
         )

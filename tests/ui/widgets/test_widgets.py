@@ -311,6 +311,21 @@ def test_cards_report_their_actions(page, qtbot):
     assert notice.findChildren(Button)[0].variant == "primary"
 
 
+def test_toasts_stay_clear_of_where_a_person_writes(page, qtbot):
+    field = QWidget(page)
+    field.setGeometry(0, page.height() - 120, page.width(), 90)
+    field.show()
+    host = ToastHost(page)
+    host.above = field
+    toast = host.show("Moved")
+    qtbot.waitUntil(lambda: toast.geometry().bottom() < field.y())
+    field.hide()
+    other = host.show("Moved again")
+    qtbot.waitUntil(lambda: other.geometry().bottom() > field.y())
+    for one in host.toasts():
+        one.dismiss()
+
+
 def test_toasts_stack_do_not_repeat_and_act_once(page, qtbot):
     host = ToastHost(page)
     ran: list[str] = []
