@@ -54,17 +54,6 @@ def with_rule(context: PermissionContext, rule: dict[str, Any]) -> PermissionCon
     return copy
 
 
-def attachment_blocks(attachments: Sequence[Attachment]) -> list[Any]:
-    blocks: list[Any] = []
-    for item in attachments:
-        if item.data is not None:
-            blocks.append(item.data)
-        elif item.path is not None:
-            note = f"<attachment name={item.name!r} path={item.path!r}/>"
-            blocks.append(TextBlock.model_validate({"text": note, "slipway": "attachment"}))
-    return blocks
-
-
 _NOTE = re.compile(r"<attachment name=(.+) path=(.+)/>", re.DOTALL)
 
 

@@ -17,7 +17,7 @@ from desktop_app.core.workspaces.elsewhere import Elsewhere
 from desktop_app.core.workspaces.outbox import Outbox
 
 from .answering import Answering
-from .answers import attachment_blocks
+from .attaching import attachment_blocks, delivered, placed
 from .base import Attachment
 from .branching import Branching
 from .changing import Changing
@@ -135,9 +135,12 @@ class SessionConversation(Answering, Branching, Compacting, Changing):
         async def work() -> None:
             await self._save_unsaved()
             await self._settle()
+            msg.content, files = await placed(msg.content, self.outbox, self.key.session_id)
             body = {"reply_id": reply_id, "msg": msg.model_dump()}
-            await self.log.append(NewRecord("user.message", body))
+            await self.log.append(NewRecord("user.message", body), *files)
             self._stream.emit(ev.UserMessage(msg))
+            if files:
+                await delivered(self.outbox)
             await self._drive(reply_id)
 
         return self._stream.start(self._told(work, reply_id), f"turn {reply_id}")

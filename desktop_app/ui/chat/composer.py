@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRectF, QTimer, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QPainter, QPaintEvent, QResizeEvent
@@ -11,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QVBoxLayout, QWi
 
 from desktop_app.core.agent.base import Attachment
 from desktop_app.core.errors import SlipwayError
+from desktop_app.core.models.base import ModelInfo
 from desktop_app.core.tasks import Tasks
 from desktop_app.ui.bridge import show
 from desktop_app.ui.i18n import tr, trn
@@ -97,7 +99,11 @@ class Composer(Live, QFrame):
         column = QVBoxLayout(self)
         column.setContentsMargins(1, 1, 1, 1)
         column.setSpacing(0)
-        for widget in (self.queue, self._make_why(), self.chips):
+        self.blind = Label("", role="caption", tone="warning", wrap=True)
+        side = theme().px(14)
+        self.blind.setContentsMargins(side, theme().px(6), side, 0)
+        self.blind.hide()
+        for widget in (self.queue, self._make_why(), self.chips, self.blind):
             column.addWidget(widget)
         column.addLayout(field)
         column.addLayout(self._tool_row())
@@ -157,6 +163,7 @@ class Composer(Live, QFrame):
         self.mentions.closed.connect(self._mention_closed)
         self.edit.installEventFilter(self)
         self.chips.changed.connect(self._text_changed)
+        self.chips.changed.connect(self._show_blind)
         self.send.clicked.connect(self._submit)
         self.stop.clicked.connect(self.stopRequested)
         self.attach.clicked.connect(self._pick)
@@ -245,6 +252,25 @@ class Composer(Live, QFrame):
         self.send.setAccessibleName(words)
         self.send.setToolTip(f"{words}  Enter")
         self._show_count()
+
+    def show_model(self, model: ModelInfo | None) -> None:
+        """Which model answers."""
+        self.model.set_model(model)
+        self._show_blind()
+
+    def _show_blind(self) -> None:
+        """What the model cannot see of what is attached: said before it is sent."""
+        model = self.model.model
+        pictures = [
+            a.name for a in self.attachments() if a.media_type.startswith("image/") and a.data
+        ]
+        unseen = bool(pictures) and model is not None and not model.images
+        if unseen and model is not None:
+            names = ", ".join(pictures)
+            self.blind.set_source(
+                lambda: tr("{model} sees no images: {names}", model=model.name, names=names)
+            )
+        self.blind.setVisible(unseen)
 
     def _placeholder(self) -> str:
         if self._busy:
@@ -353,8 +379,11 @@ class Composer(Live, QFrame):
         return False
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if event.mimeData().hasUrls() and not say(self._reason):
+        paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
+        if paths and not any(Path(p).is_dir() for p in paths) and not say(self._reason):
             event.acceptProposedAction()
+        else:
+            event.ignore()  # a folder is for the window
 
     def dropEvent(self, event: QDropEvent) -> None:
         paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import (
+    QDragEnterEvent,
+    QDropEvent,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QApplication, QStackedWidget, QVBoxLayout, QWidget
 
 from desktop_app.core.agent.base import Attachment
@@ -80,6 +87,7 @@ class ChatPage(Live, QWidget):
         self._bottom = QWidget()
         self._build()
         self._wire()
+        self.setAcceptDrops(True)
         # What is hidden, or comes for a while, makes no window grow and presses nothing flat.
         self.setMinimumSize(360, 240)
         self.stack.setMinimumHeight(1)
@@ -347,6 +355,16 @@ class ChatPage(Live, QWidget):
     def failed(self, code: str, params: dict[str, object]) -> None:
         words = describe(code, params)
         self.notified.emit("danger", words.title, words.reason)
+
+    # Files that are dropped anywhere on the chat are for its message; folders are the window's.
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if not self._bottom.isHidden():
+            self.composer.dragEnterEvent(event)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        self.composer.dropEvent(event)
+        self.composer.setFocus()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -161,7 +161,7 @@ class PageShow:
 
     def model(self) -> None:
         vm, info = self._page.vm, self._page.sources.current_model()
-        self._page.composer.model.set_model(info)
+        self._page.composer.show_model(info)
         self._page.composer.effort.show_effort(info, vm.effort if vm is not None else None)
 
 

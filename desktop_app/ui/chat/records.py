@@ -11,7 +11,10 @@ from desktop_app.core.messages import DataBlock, Msg, TextBlock
 
 from .items import UserItem
 
-_ATTACHMENT = re.compile(r"""path=(?P<quote>['"])(?P<path>.*)(?P=quote)""", re.DOTALL)
+_ATTACHMENT = re.compile(
+    r"""name=(['"])(?P<name>.*)\1 path=(?P<quote>['"])(?P<path>.*)(?P=quote)""", re.DOTALL
+)
+_HASHED = re.compile(r"[0-9a-f]{64}\b")  # a file that came with a message, kept under its hash
 # What the loop tells the model at the end of a result; the card says it in its own words.
 _REMINDER = re.compile(
     r"\s*<system-reminder>(?:(?!</?system-reminder>).)*</system-reminder>\s*\Z", re.DOTALL
@@ -98,7 +101,8 @@ def _text_part(text: str, kind: Any, texts: list[str], names: list[str]) -> None
     if kind != "attachment":
         texts.append(text)
     elif (found := _ATTACHMENT.search(text)) is not None:
-        names.append(found["path"])
+        kept = _HASHED.match(found["path"].rpartition("/")[2])
+        names.append(found["name"] if kept else found["path"])
 
 
 def data_name(block: dict[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from desktop_app.core.agent.base import Attachment
 from desktop_app.core.errors import WorkspaceError
+from desktop_app.core.models.base import ModelInfo
 from desktop_app.ui.chat import attach
 from desktop_app.ui.chat.composer import Composer
 from desktop_app.ui.chat.mentions import FileNames, rank
@@ -153,6 +155,21 @@ def test_pasted_files_images_and_long_texts_become_chips(
     assert composer.send.isEnabled()
     composer.chips.drop(composer.chips._chips[0])
     assert len(composer.attachments()) == 2
+
+
+def test_a_model_that_sees_no_images_says_so_before_it_is_sent(composer: Composer) -> None:
+    blind = ModelInfo("m", "Tern", 8_000, 1_000)
+    composer.show_model(blind)
+    composer.chips.add(attach.from_bytes("a.csv", b"1,2"))
+    assert composer.blind.isHidden()
+    composer.chips.add(attach.from_bytes("dot.png", b"\x89PNG"))
+    assert composer.blind.text() == "Tern sees no images: dot.png"
+    assert composer.blind.isVisible()
+    composer.show_model(replace(blind, images=True))
+    assert composer.blind.isHidden()
+    composer.show_model(blind)
+    composer.set_content("", [])
+    assert composer.blind.isHidden()
 
 
 def test_a_failed_attachment_is_told(qtbot: QtBot, composer: Composer, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from desktop_app.core.agent.base import Decision, HistoryEntry
 from desktop_app.core.ids import set_factories
 from desktop_app.core.messages import Msg
 from desktop_app.ui.chat.fold import Fold
-from desktop_app.ui.chat.items import LIVE_CHARS, NoticeItem, TextItem, ToolItem
+from desktop_app.ui.chat.items import LIVE_CHARS, NoticeItem, TextItem, ToolItem, UserItem
 from desktop_app.ui.chat.rows_from import Voice, row_from
 from desktop_app.ui.transcript.rows import CompactionRow, HeaderRow, MarkdownRow, Row, ToolRow
 from tests.helpers.conversation import (
@@ -309,3 +309,19 @@ def test_a_call_in_a_session_that_another_window_writes_runs_there() -> None:
         assert item.status == "waiting", "for an answer in the other window"
         fold.event(ev.Notice("followed", {"entries": [], "asked": frozenset()}))
         assert item.status == "running"
+
+
+def test_a_file_that_came_with_a_message_has_its_own_name() -> None:
+    kept = f".slipway/data/{'ab' * 32}.csv"
+    notes = [
+        "<attachment name='notes.md' path='docs/notes.md'/>",
+        f"<attachment name=\"it's.csv\" path='{kept}'/>",
+    ]
+    blocks = [{"type": "text", "text": "Look"}]
+    blocks += [{"type": "text", "text": note, "slipway": "attachment"} for note in notes]
+    body = {"msg": {"id": "u", "content": blocks}}
+    fold = Fold()
+    fold.entry(HistoryEntry(1, "user.message", 1, json.dumps(body).encode()))
+    item = fold.items["u:u"]
+    assert isinstance(item, UserItem)
+    assert item.attachments == ("docs/notes.md", "it's.csv")

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QDialog
 from pytestqt.qtbot import QtBot
 
@@ -443,6 +444,23 @@ def test_who_sends_sees_the_answer_wherever_they_had_read(
     qtbot.waitUntil(lambda: vm.activity == "idle" and vm.rows.rowCount() == 6)
     assert view.stick
     assert view.jump.isHidden()
+
+
+def test_files_dropped_on_the_chat_are_attached_and_folders_are_not(
+    qtbot: QtBot, page: ChatPage, show: Open, tmp_path: Path
+) -> None:
+    show(FakeConversation([answer("r1", "one")]))
+    (tmp_path / "a.csv").write_text("1,2\n")
+    data = QMimeData()
+    for path, taken in ((tmp_path, False), (tmp_path / "a.csv", True)):
+        data.setUrls([QUrl.fromLocalFile(str(path))])
+        copy, left = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
+        keys = Qt.KeyboardModifier.NoModifier
+        over = QDragEnterEvent(QPoint(400, 200), copy, data, left, keys)
+        page.dragEnterEvent(over)
+        assert over.isAccepted() is taken
+    page.dropEvent(QDropEvent(QPointF(400, 200), copy, data, left, keys))
+    qtbot.waitUntil(lambda: [a.name for a in page.composer.attachments()] == ["a.csv"])
 
 
 def test_links_are_opened_only_after_asking(
