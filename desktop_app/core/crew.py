@@ -52,13 +52,6 @@ class Begun(Generic[T]):
         return partial(_tell, self._loop, waiter, None, None) if waiter is not None else None
 
 
-def known(value: T) -> Begun[T]:
-    """A call that need not be made: ``value`` is what it would give."""
-    begun = Begun(lambda: value, asyncio.get_running_loop())
-    begun.carry_out()
-    return begun
-
-
 class Crew:
     """At most ``most`` threads, started when they are needed. With one, the order of calls is the
     order of effect. A cancelled caller leaves its call to be carried out; with ``lazy`` one that

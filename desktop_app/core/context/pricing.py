@@ -16,7 +16,7 @@ from desktop_app.core.messages import (
 )
 from desktop_app.core.models.base import ToolSchema
 
-from .build import Envelope, Kind, kind_of, slipway
+from .build import Envelope, Kind, slipway
 from .images import data_tokens
 from .tokens import FRAME, CountCache, Counter
 from .types import Category
@@ -108,8 +108,9 @@ class Pricer:
 
     def message(self, msg: Msg, index: int, labels: dict[str, str]) -> list[Piece]:
         """Pieces of a built message. ``labels`` carries what calls are about to their results."""
-        kind = kind_of(msg)
-        source = str(slipway(msg.metadata).get("of", msg.id))
+        ours = slipway(msg.metadata)
+        kind: Kind | None = ours.get("kind")
+        source = str(ours.get("of", msg.id))
         pieces: list[Piece] = []
         for block in msg.content:
             if isinstance(block, ToolResultBlock):

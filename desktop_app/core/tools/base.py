@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from desktop_app.core.crew import Begun
 from desktop_app.core.events import Effect
 from desktop_app.core.messages import DataBlock, ToolResultState
 from desktop_app.core.state import Task
-from desktop_app.core.workspaces.backend import Backend, Looked
+from desktop_app.core.workspaces.backend import Backend
 
 from .background import Commands
+
+if TYPE_CHECKING:
+    from .paths import Ahead
 
 Emit = Callable[[Literal["stdout", "stderr", "progress"], str], None]
 
@@ -47,7 +49,7 @@ class ToolContext:
     images: bool = False  # whether the model takes images
     holds: Callable[[str, str], bool] | None = None  # whether the model still sees a tool's text
     commands: Commands | None = None  # those of the session that run in the background
-    ahead: Begun[Looked | None] | None = None  # the call's file, being looked at already
+    ahead: Ahead | None = None  # the call's file, being looked at already
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,8 +121,8 @@ def below(base: str, path: str) -> str:
 
 async def resolve(ctx: ToolContext, given: str) -> Resolved:
     """Where ``given`` leads, links resolved as far as the path exists."""
-    if (found := await _ahead(ctx)) is not None:
-        return _placed(given, found.info.path, found.beside)
+    if ctx.ahead is not None and (found := await ctx.ahead.found()) is not None:
+        return found[0]
     backend = ctx.backend
     path = absolute(backend.cwd, given, windows=backend.os_name == "nt")
     real, *bases = await backend.realpaths([path, *_bases(ctx)])
@@ -132,19 +132,33 @@ async def resolve(ctx: ToolContext, given: str) -> Resolved:
 async def look(ctx: ToolContext, given: str, *, head: int) -> tuple[Resolved, Looked]:
     """Where ``given`` leads, and the file there, in one go: whole as far as tools take files
     whole, else its first ``head`` bytes."""
-    if (found := await _ahead(ctx)) is not None:
-        return _placed(given, found.info.path, found.beside), found
+    if ctx.ahead is not None and (known := await ctx.ahead.found()) is not None:
+        return known
     backend = ctx.backend
     path = absolute(backend.cwd, given, windows=backend.os_name == "nt")
     found = await backend.look(path, whole=ctx.max_read_bytes, head=head, beside=_bases(ctx))
     return _placed(given, found.info.path, found.beside), found
 
 
-async def _ahead(ctx: ToolContext) -> Looked | None:
-    return await ctx.ahead.result() if ctx.ahead is not None else None
+class Ahead:
+    """A file that is being looked at before a call is planned, which asks for it by ``given``."""
+
+    def __init__(self, given: str, begun: Looked | Begun[Looked | None]) -> None:
+        self._given = given
+        self._begun = begun
+        self._known: tuple[Resolved, Looked] | None = None
+
+    async def found(self) -> tuple[Resolved, Looked] | None:
+        """As ``look`` has it; None where that must be asked."""
+        if self._known is None:
+            begun = self._begun
+            found = begun if isinstance(begun, Looked) else await begun.result()
+            if found is not None:
+                self._known = _placed(self._given, found.info.path, found.beside), found
+        return self._known
 
 
-def ahead(ctx: ToolContext, given: str, *, whole: int) -> Begun[Looked | None] | None:
+def ahead(ctx: ToolContext, given: str, *, whole: int) -> Ahead | None:
     """Begin to look at a small file that reading needs no question for, by its name alone: inside
     the working directory and no secret. Where a link leads elsewhere it is not opened, and comes
     to nothing. None where the backend has no such way, or the name says too little."""
@@ -157,7 +171,7 @@ def ahead(ctx: ToolContext, given: str, *, whole: int) -> Begun[Looked | None] |
         return None
     if not within(ctx.backend.cwd, path) or secret(below(ctx.backend.cwd, path)):
         return None
-    return begin(path, whole=whole, beside=_bases(ctx))
+    return Ahead(given, begin(path, whole=whole, beside=_bases(ctx)))
 
 
 def _bases(ctx: ToolContext) -> list[str]:

@@ -6,13 +6,12 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import Any, TypeVar, cast
 
-from desktop_app.core.crew import Begun
 from desktop_app.core.errors import ToolFailure, WorkspaceError
 from desktop_app.core.events import Effect
-from desktop_app.core.workspaces.backend import Looked
 
 from .args import validate
 from .base import ToolContext, ToolOutcome, Verdict
+from .paths import Ahead
 
 T = TypeVar("T")
 
@@ -80,7 +79,7 @@ class PlainTool:
         """The arguments, validated; ToolFailure ``tool.bad_arguments``."""
         return validate(self.name, self.parameters, args)
 
-    def ahead(self, args: dict[str, Any], ctx: ToolContext) -> Begun[Looked | None] | None:
+    def ahead(self, args: dict[str, Any], ctx: ToolContext) -> Ahead | None:
         """Begin what ``check`` and ``run`` would wait for, where nobody could object; it goes into
         ``ctx.ahead`` of both."""
         return None

@@ -8,7 +8,6 @@ import posixpath
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
-from desktop_app.core.crew import Begun
 from desktop_app.core.errors import ToolFailure, WorkspaceError
 from desktop_app.core.messages import Base64Source, DataBlock
 from desktop_app.core.workspaces.backend import FileInfo, Looked
@@ -68,7 +67,7 @@ class Read(PlainTool):
         required=["file_path"],
     )
 
-    def ahead(self, args: dict[str, Any], ctx: ToolContext) -> Begun[Looked | None] | None:
+    def ahead(self, args: dict[str, Any], ctx: ToolContext) -> paths.Ahead | None:
         given = args.get("file_path")
         return paths.ahead(ctx, given, whole=AT_ONCE) if isinstance(given, str) else None
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar
 
-from desktop_app.core.crew import Begun, Crew, known
+from desktop_app.core.crew import Begun, Crew
 from desktop_app.core.errors import WorkspaceError
 
 from . import local_files as files
@@ -257,21 +257,21 @@ class LocalBackend:
         others = [self._path(other) for other in beside]
         return await self._do(files.look, self._path(path), whole, head, others)
 
-    def look_ahead(self, path: str, *, whole: int, beside: Sequence[str]) -> Begun[Looked | None]:
-        """Begin ``look_plain``, for a caller who waits for something else first; over at once where
-        nothing has to be waited for."""
+    def look_ahead(
+        self, path: str, *, whole: int, beside: Sequence[str]
+    ) -> Looked | Begun[Looked | None]:
+        """Begin ``look_plain``, for a caller who waits for something else first; what it would find
+        where that need not be waited for."""
         self._check_open()
         real, others = self._path(path), [self._path(other) for other in beside]
         found = self._cached.look(real, whole, others)
-        if found is not None:
-            return known(found)
-        return self._crew().begin(self._look_plain, real, whole, others)
+        return found or self._crew().begin(self._look_plain, real, whole, others)
 
     def _look_plain(self, path: str, whole: int, beside: list[str]) -> Looked | None:
         found = files.look_plain(path, whole, beside)
         if found is not None:
             with suppress(OSError, WorkspaceError):
-                self._cached.learn(path, beside[0])
+                self._cached.learn(path)
         return found
 
 

@@ -59,9 +59,9 @@ def test_what_a_cut_would_hardly_shorten_stays_whole() -> None:
     many that says where they are."""
     limits = Limits(window=24_576, max_output=4096)
     full = NARROW * limits.usable  # what is left in a window that is nearly full
-    assert Allowance(limits, 1, 0.0).take(full + 130) is None
-    assert Allowance(limits, 1, 0.0).take(full + COST + 1) == int(full)
-    two = Allowance(limits, 2, 0.0)
+    assert Allowance(Accounting(limits), 1, 0.0).take(full + 130) is None
+    assert Allowance(Accounting(limits), 1, 0.0).take(full + COST + 1) == int(full)
+    two = Allowance(Accounting(limits), 2, 0.0)
     assert two.take(full / 2 + 200) is None
     assert two.take(full / 2 + 200) is not None, "only so much for all of a step together"
 
@@ -76,7 +76,7 @@ def test_results_given_out_one_by_one_stay_within_what_all_may_bring(
 ) -> None:
     limits = Limits(window=window, max_output=4096)
     usable = limits.usable
-    given_out = Allowance(limits, len(sizes), free * usable)
+    given_out = Allowance(Accounting(limits), len(sizes), free * usable)
     brought = [s if (m := given_out.take(s)) is None else m for s in sizes]
     most = min(BATCH * usable, max(free * usable, NARROW * usable))
     assert sum(brought) <= most + min(COST, SPARE * usable) + FEWEST * len(sizes) + 1
