@@ -14,7 +14,7 @@ from typing import Any
 from desktop_app.core.errors import SlipwayError
 from desktop_app.ui.error_words import WORDS
 from desktop_app.ui.error_words.context import NOTES_FAILED
-from desktop_app.ui.i18n import tr
+from desktop_app.ui.i18n import mark, tr
 from desktop_app.ui.widgets import figures
 
 
@@ -48,6 +48,14 @@ ACTIONS: dict[str, Callable[[], str]] = {
 }
 
 
+# Parts of a prompt that have no name of their own.
+_PARTS = {
+    "system": mark("the system prompt"),
+    "instructions": mark("the workspace's instructions"),
+    "skills": mark("the list of skills"),
+}
+
+
 class _Params(dict[str, str]):
     def __missing__(self, key: str) -> str:
         return "…"
@@ -66,8 +74,11 @@ def _shown(params: Mapping[str, Any]) -> _Params:
             "upper",
             "needed",
             "biggest_tokens",
+            "second_tokens",
         } and isinstance(value, int):
             out[name] = figures.tokens(value)
+        elif name in ("biggest", "second", "label") and value in _PARTS:
+            out[name] = tr(_PARTS[str(value)])
         elif isinstance(value, (list, tuple)):
             out[name] = "; ".join(str(v) for v in value)
         else:

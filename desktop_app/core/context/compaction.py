@@ -106,6 +106,9 @@ class Proposal:
         return self.record.rejected
 
 
+FIXED = ("system", "tools", "mcp", "skills")  # categories that no compaction takes from
+
+
 @dataclass(frozen=True, slots=True)
 class _Asked:
     """What a compaction was asked for with, and when (``time.monotonic``)."""
@@ -120,9 +123,7 @@ def decide(breakdown: Breakdown, state: AgentState | None = None) -> Decision:
     or refuse because what cannot be compacted is too large by itself. After an undo (``state``
     tells) the next mark up is waited for."""
     limits, upper = breakdown.limits, breakdown.upper
-    parts = breakdown.parts  # without those of which nothing is known, as in a session only read
-    fixed = sum(parts.get(c, 0) for c in ("system", "tools", "mcp", "skills"))
-    if fixed > limits.usable:
+    if _fixed(breakdown) > limits.usable:
         return "refuse"
     if upper > limits.usable:
         return "do"
@@ -134,10 +135,30 @@ def decide(breakdown: Breakdown, state: AgentState | None = None) -> Decision:
     return "none"
 
 
+def _fixed(breakdown: Breakdown) -> int:
+    """Tokens of what stands in every prompt, and leaves with no compaction."""
+    parts = breakdown.parts  # without those of which nothing is known, as in a session only read
+    return sum(parts.get(c, 0) for c in FIXED)
+
+
 def check_fits(breakdown: Breakdown) -> None:
     """The gate before every call: ContextError ``context.over_window`` when the upper estimate is
-    over W. Such a request is never sent."""
+    over W, ``context.fixed_over_window`` when what no compaction takes away is. Such a request is
+    never sent."""
     limits = breakdown.limits
+    if (fixed := _fixed(breakdown)) > limits.usable:
+        most = [i for i in breakdown.items if i.category in FIXED][:2]
+        raise ContextError(
+            "context.fixed_over_window",
+            needed=fixed,
+            usable=limits.usable,
+            window=limits.window,
+            share=round(100 * fixed / limits.window),
+            biggest=most[0].label if most else "",
+            biggest_tokens=most[0].tokens if most else 0,
+            second=most[1].label if len(most) > 1 else "",
+            second_tokens=most[1].tokens if len(most) > 1 else 0,
+        )
     if breakdown.upper > limits.usable:
         biggest = breakdown.items[0] if breakdown.items else None
         raise ContextError(

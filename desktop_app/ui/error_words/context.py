@@ -152,6 +152,19 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
         mark("Offload or remove it, or compact."),
         "compact",
     ),
+    "context.fixed_over_window": (
+        mark("What is always sent fills the window"),
+        mark(
+            "System prompt, tools, servers and skills take {needed} tokens, {share} % of the "
+            "window; {usable} are usable. The largest parts: {biggest} with {biggest_tokens}, "
+            "{second} with {second_tokens}. Nothing was sent."
+        ),
+        mark(
+            "Switch tools, servers or skills off in the Context tab, or choose a model with a "
+            "larger window. A compaction cannot help."
+        ),
+        "choose_model",
+    ),
     "context.too_large": (
         mark("Too much for the window"),
         mark("The request has {tokens} tokens, {limit} fit. Nothing was sent."),

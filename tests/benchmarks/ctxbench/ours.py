@@ -253,7 +253,7 @@ class Ours(System):
         elif isinstance(event, ev.CompactionFailed):
             self.errors.append(f"compaction: {event.code} {event.params}")
         elif isinstance(event, ev.RunFinished) and event.reason != "completed":
-            if event.code == "context.over_window":
+            if event.code in ("context.over_window", "context.fixed_over_window"):
                 self.counts.refused += 1
             self.errors.append(f"run: {event.reason} {event.code} {event.params}")
             self._played.next.clear()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pytestqt.qtbot import QtBot
 
-from desktop_app.core.models.scripted import Ends, Say, ScriptedModel
+from desktop_app.core.models.scripted import SCRIPTED, Ends, Say, ScriptedModel
 from desktop_app.core.paths import paths
 from desktop_app.core.service import Slipway
 from desktop_app.core.sessions.base import SessionKey
@@ -165,6 +166,32 @@ def test_an_answer_cut_short_by_its_length_says_so_and_goes_on(
         timeout=20_000,
     )
     assert not any(isinstance(row, NoticeRow) for row in shown(vm))
+    run(vm.close())
+    vm.deleteLater()
+    run(bench.close())
+
+
+def test_a_window_full_of_what_is_fixed_says_what_fills_it_and_offers_another_model(
+    run: Any, qtbot: QtBot, tmp_path: Path
+) -> None:
+    (tmp_path / "AGENTS.md").write_text("A rule of the house. " * 1_400)
+    model = ScriptedModel(
+        [[Say("Never.")]],
+        titles=[[Say("T")]],
+        info=replace(SCRIPTED, window=8_192, max_output=1_024),
+    )
+    bench = Bench(tmp_path, model)
+    vm = ChatViewModel(TranscriptModel(), Voice(model_name=lambda m: m))
+    vm.open(run(bench.open()))
+    qtbot.waitUntil(lambda: vm.breakdown is not None)
+    vm.send("hi")
+    qtbot.waitUntil(lambda: isinstance(shown(vm)[-1], NoticeRow) and not vm.busy, timeout=20_000)
+    card = shown(vm)[-1]
+    assert isinstance(card, NoticeRow)
+    assert card.title == "What is always sent fills the window"
+    assert "the workspace's instructions with" in card.detail
+    assert "A compaction cannot help." in card.detail
+    assert [a.id for a in card.actions] == ["choose_model", "retry"]
     run(vm.close())
     vm.deleteLater()
     run(bench.close())
