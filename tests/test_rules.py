@@ -110,6 +110,7 @@ def test_tasks_have_an_owner() -> None:
 # -- look -----------------------------------------------------------------------------------
 
 COLOUR = re.compile(r"#(?:[0-9a-fA-F]{3,4}){1,2}\b|\brgba?\(")
+ROOM = {"setContentsMargins", "setSpacing", "setHorizontalSpacing", "setVerticalSpacing"}
 NAMED = {"QColor", "fromRgb", "fromRgbF", "fromHsv"}
 
 
@@ -143,6 +144,35 @@ def test_colours_live_in_the_theme() -> None:
             for node in nodes(path)
             if id(node) not in docs and _is_colour(node)
         ]
+    assert found == []
+
+
+def _scaled_once(path: Path) -> Iterator[ast.Call]:
+    """Room in a layout that is worked out in the function that makes the layout."""
+    for function in nodes(path):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        inside = list(ast.walk(function))
+        made = {
+            ast.unparse(target)
+            for n in inside
+            if isinstance(n, ast.Assign) and isinstance(n.value, ast.Call)
+            for target in n.targets
+            if name_of(n.value.func)[:1].isupper()
+        }
+        for node in inside:
+            if not isinstance(node, ast.Call) or name_of(node.func) not in ROOM:
+                continue
+            if not isinstance(node.func, ast.Attribute) or ast.unparse(node.func.value) not in made:
+                continue
+            scaled = (name_of(n.func) for n in ast.walk(node) if isinstance(n, ast.Call))
+            if "px" in scaled:
+                yield node
+
+
+def test_room_in_a_layout_follows_the_font_size() -> None:
+    """``follow`` (``ui/widgets/base.py``) sets it anew when the size changes; ``restyle`` may."""
+    found = [where(path, node) for path in UI for node in _scaled_once(path)]
     assert found == []
 
 

@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWi
 
 from desktop_app.ui.commands import Commands
 from desktop_app.ui.i18n import tr
-from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import Button, KeyHint, Label, SearchField
 from desktop_app.ui.widgets.base import follow, say
 from desktop_app.ui.widgets.dialogs import Dialog
@@ -113,7 +112,7 @@ class ShortcutsDialog(Dialog):
 
     def _add(self, title: str, rows: Sequence[tuple[str, list[str]]]) -> None:
         head = Label(title, role="small-semibold", tone="muted")
-        head.setContentsMargins(0, theme().px(10) if self._heads else 0, 0, theme().px(2))
+        follow(head, setContentsMargins=(0, 10 if self._heads else 0, 0, 2))
         self._column.addWidget(head)
         self._heads.append(head)
         for words, keys in rows:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import ElidedLabel, Label
-from desktop_app.ui.widgets.base import Live
+from desktop_app.ui.widgets.base import Live, follow
 from desktop_app.ui.widgets.labels import Tone
 from desktop_app.ui.widgets.painting import text_width
 
@@ -38,7 +38,7 @@ class Facts(Live, QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(theme().px(_GAP))
+        follow(self._row, setSpacing=_GAP)
         self._row.addStretch(1)
 
     def show_facts(self, facts: Sequence[Fact]) -> None:

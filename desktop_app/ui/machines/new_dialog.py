@@ -101,11 +101,16 @@ class NewWorkspaceDialog(Dialog):
             px = theme().px
             room = self.screen().availableGeometry().height() - px(_AROUND)
             self.area.setMinimumHeight(min(px(_FORM), max(room, px(200))))
+            self._stand_off()
+
+    def _stand_off(self) -> None:
+        """Where the form scrolls, its fields stand off the bar."""
+        px, scrolls = theme().px, self.area.verticalScrollBar().maximum() > 0
+        self._fields.setContentsMargins(0, px(4), px(8) if scrolls else 0, 0)
 
     def _form(self) -> None:
         """Whoever holds is put in place before what it holds: the style of a subtree is worked out
         each time it finds a parent."""
-        px = theme().px
         inside = QWidget()
         inside.setProperty("ground", "surface")
         self.area = area = QScrollArea()
@@ -114,12 +119,9 @@ class NewWorkspaceDialog(Dialog):
         self.pages.addWidget(area)
         area.setWidget(inside)
         column = QVBoxLayout(inside)
-        column.setContentsMargins(0, px(4), 0, 0)
+        self._fields = column
         follow(column, setSpacing=10)
-        # Where the form scrolls, its fields stand off the bar.
-        area.verticalScrollBar().rangeChanged.connect(
-            lambda _least, most: column.setContentsMargins(0, px(4), px(8) if most else 0, 0)
-        )
+        area.verticalScrollBar().rangeChanged.connect(lambda *_: self._stand_off())
         self.name = Field(lambda: tr("Name"), placeholder="release-notes")
         self.name_row = FactRow(lambda: tr("Name"), self.name)
         column.addWidget(self.name_row)

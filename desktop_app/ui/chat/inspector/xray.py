@@ -14,7 +14,6 @@ from desktop_app.core.context.types import Breakdown
 from desktop_app.ui.chat.sources import ChatSources
 from desktop_app.ui.chat.view_model import ChatViewModel
 from desktop_app.ui.i18n import tr
-from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets.base import Live, follow, say
 from desktop_app.ui.widgets.buttons import Button, IconButton
 from desktop_app.ui.widgets.card import Card
@@ -72,7 +71,6 @@ class Xray(Live, QWidget):
         self.card.hide()
 
     def _lay_out(self) -> None:
-        px = theme().px
         head = QHBoxLayout()
         follow(head, setSpacing=6)
         head.addWidget(self.extent)
@@ -87,8 +85,7 @@ class Xray(Live, QWidget):
         follow(self.card.body, setSpacing=4)
         self.card.body.addLayout(name)
         self.card.body.addWidget(self.detail)
-        self._buttons.setContentsMargins(0, px(4), 0, 0)
-        follow(self._buttons, setSpacing=6)
+        follow(self._buttons, setContentsMargins=(0, 4, 0, 0), setSpacing=6)
         self.card.body.addLayout(self._buttons)
         column = QVBoxLayout(self)
         follow(column, setContentsMargins=(0, 0, 0, 0), setSpacing=8)
