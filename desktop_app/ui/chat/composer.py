@@ -100,8 +100,7 @@ class Composer(Live, QFrame):
         column.setContentsMargins(1, 1, 1, 1)
         column.setSpacing(0)
         self.blind = Label("", role="caption", tone="warning", wrap=True)
-        side = theme().px(14)
-        self.blind.setContentsMargins(side, theme().px(6), side, 0)
+        follow(self.blind, setContentsMargins=(14, 6, 14, 0))
         self.blind.hide()
         for widget in (self.queue, self._make_why(), self.chips, self.blind):
             column.addWidget(widget)
