@@ -47,7 +47,8 @@ def _line(made: str) -> str:
     lines = [line for line in _THOUGHT.sub("", made).splitlines() if line.strip()]
     if not lines or len(lines) > 2 or "```" in made or len(lines[0]) > 2 * MAX_CHARS:
         return ""
-    return " ".join(_MARKUP.sub("", lines[0]).split())
+    said = " ".join(_MARKUP.sub("", lines[0]).split())
+    return said if said.endswith("..") else said.rstrip(".。")
 
 
 def _bare(title: str) -> str:

@@ -370,7 +370,14 @@ class ModelsDialog(Dialog):
 
     async def _remove(self) -> None:
         one = self.chosen()
-        if one is None:
+        if one is None or not await confirm(
+            self,
+            title=tr("Remove the model {name}?", name=one.name),
+            text=tr("Sessions that use it ask for another one."),
+            action=tr("Remove"),
+            danger=True,
+            lost=[tr("What is set for it here, and its key if no other model needs it")],
+        ):
             return
         await self.library.remove(one.id)
         if self._closed:

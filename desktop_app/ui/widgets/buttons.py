@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QEnterEvent, QFont, QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtGui import QEnterEvent, QFont, QFontMetricsF, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from desktop_app.ui.theme import theme
@@ -15,6 +15,7 @@ from .focus import Ringed
 from .keyhint import caps_width, draw_caps, keys_of, spoken
 from .painting import box, draw_icon, text_width
 
+_Button = QAbstractButton if TYPE_CHECKING else object
 Variant = Literal["primary", "normal", "ghost", "danger", "link"]
 State = Literal["off", "pressed", "hover", "rest"]
 
@@ -66,7 +67,22 @@ def state_of(button: QAbstractButton) -> State:
     return "hover" if button.underMouse() else "rest"
 
 
-class Button(Live, Ringed, QPushButton):
+class _Pressed(_Button):
+    """Mixin, named before the Qt class: Enter presses the button that has the focus. Without it a
+    dialog would press its default one, whatever the person had gone to."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        plain = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if enter and plain == Qt.KeyboardModifier.NoModifier:
+            if not event.isAutoRepeat():
+                self.click()
+            event.accept()
+        else:
+            super().keyPressEvent(event)
+
+
+class Button(Live, Ringed, _Pressed, QPushButton):
     """A button with text. ``keys`` draws the shortcut as caps (it does not bind it); ``glyph`` is
     a Lucide name, ``menu`` buttons get a chevron."""
 
@@ -223,7 +239,7 @@ class Button(Live, Ringed, QPushButton):
             painter.drawText(rect.adjusted(0, 0, 1, 0), Qt.AlignmentFlag.AlignCenter, words)
 
 
-class IconButton(Live, Ringed, QToolButton):
+class IconButton(Live, Ringed, _Pressed, QToolButton):
     """A button with an icon only. ``name`` is its accessible name and, with the keys, its
     tooltip. Checkable ones show ``accent-text`` on ``selection`` when on."""
 

@@ -27,6 +27,7 @@ def test_quotes_around_all_of_a_title_go_others_stay(made: str, title: str) -> N
     ("made", "title"),
     [
         ("Tide tables", "Tide tables"),
+        ("Tide tables of Harwich.", "Tide tables of Harwich"),
         ("# **Tide tables**\n", "Tide tables"),
         ("<think>They want\na name.</think>\n\nTitle: Tide tables", "Tide tables"),
         ("标题：潮汐表", "潮汐表"),

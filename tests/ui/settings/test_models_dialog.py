@@ -101,6 +101,11 @@ def test_a_model_is_added_tried_made_default_and_removed(
     assert not dialog.first.isEnabled()
     assert dialog.items.item(0).data(Role.BADGE)[0] == "Default"
     qtbot.mouseClick(dialog.remove, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: _question() is not None)
+    question = _question()
+    assert question is not None
+    assert names(dialog) == ["Mine", "llama3"], "nothing goes before it was confirmed"
+    question.accept()
     qtbot.waitUntil(lambda: names(dialog) == ["llama3"])
     assert chosen == ["compatible:m1", ""]
     assert Definitions.load(tmp_path / "models.json").models == []

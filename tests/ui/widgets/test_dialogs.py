@@ -7,10 +7,18 @@ import asyncio
 import pytest
 from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QDialog, QWidget
+from PySide6.QtWidgets import QDialog, QLineEdit, QWidget
 
 from desktop_app.ui.bridge import confirm, show
-from desktop_app.ui.widgets import Check, ConfirmDialog, Field, Label, TextPrompt, TrustDialog
+from desktop_app.ui.widgets import (
+    Button,
+    Check,
+    ConfirmDialog,
+    Field,
+    Label,
+    TextPrompt,
+    TrustDialog,
+)
 from desktop_app.ui.widgets.dialogs import Dialog, FactRow, Option, visible
 
 
@@ -205,3 +213,23 @@ def test_another_look_leaves_the_size_that_a_person_gave(parent, theme, qtbot):
     qtbot.waitUntil(lambda: abs(dialog.width() - 340 * theme.scale) <= 1)
     dialog.reject()
     dialog.deleteLater()
+
+
+def test_enter_presses_the_button_that_a_person_went_to(qtbot) -> None:
+    pressed: list[str] = []
+    dialog = Dialog(None, "Title")
+    qtbot.addWidget(dialog)
+    dialog.add_button(Button("Close"), run=lambda: pressed.append("close"))
+    dialog.add_button(Button("Save"), run=lambda: pressed.append("save"), default=True)
+    field = QLineEdit()
+    dialog.body.addWidget(field)
+    dialog.show()
+    dialog.activateWindow()
+    for wanted in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+        close = next(b for b in dialog.findChildren(Button) if b.text() == "Close")
+        close.setFocus(Qt.FocusReason.TabFocusReason)
+        qtbot.keyClick(close, wanted)
+    assert pressed == ["close"] * 3
+    field.setFocus()
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert pressed[-1] == "save", "in a field it is the default one"
