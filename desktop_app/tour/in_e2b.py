@@ -1,7 +1,8 @@
 """The tour's part in an E2B sandbox: made with a key that is typed, used, paused, copied, removed.
 
 It runs only against an address that was given (``slipway tour --e2b URL``), with the key of the
-variable below: nothing of it costs money unasked. The key is kept for the session alone.
+variable below: nothing of it costs money unasked. The key is kept in a key file that goes with the
+tour's own folder.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from desktop_app.core.workspaces.e2b.spec import E2BSpec
 from desktop_app.core.workspaces.e2b.workspace import E2BWorkspace
 from desktop_app.ui.machines.columns import seconds_left
 from desktop_app.ui.machines.orphans import OrphansDialog
+from desktop_app.ui.settings.key_choice import KeyChoiceDialog
 
 from .hands import Hands, TourError
 from .machines import (
@@ -34,6 +36,7 @@ from .machines import (
 from .needs import KEY
 
 NAME = "Night shift"
+WORDS = "heron in the reeds"  # the passphrase of a key file that goes with the tour
 FILE = "squares.txt"
 LINE = f"for n in $(seq 1 20000); do echo $n $((n*n)); done | tee {FILE}"
 TURNS = [
@@ -65,9 +68,15 @@ async def _made(hands: Hands, program: Program) -> E2BWorkspace:
     await hands.settle()
     await hands.step("e2b-new", "40-e2b-new", dialog)
     await hands.click(dialog.go)
+    choice = await hands.top(KeyChoiceDialog)
+    for field in choice.fields.fields:
+        hands.write(field.edit, WORDS)
+    await hands.settle()
+    await hands.step("e2b-key", "40-e2b-key", choice)
+    await hands.click(choice.go)
     workspace = await opened(hands, program, NAME, E2BWorkspace)
     kept, _ = await program.service.places.key_kept()
-    if kept != "session":
+    if kept != "file":
         raise TourError(f"the key is kept in: {kept}")
     await hands.step("e2b-made", "41-e2b-made")
     return workspace

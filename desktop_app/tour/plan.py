@@ -45,6 +45,7 @@ IN_DOCKER: dict[str, str] = {
 
 IN_E2B: dict[str, str] = {
     "e2b-new": "a new workspace in a sandbox is filled in, the key is accepted",
+    "e2b-key": "without a keyring the person chooses where the key is kept: in a key file",
     "e2b-made": "the sandbox runs and a session in it is open",
     "e2b-written": "the agent wrote a file in it, and a long result was kept there",
     "e2b-counted": "its time left is shown, and is extended",
