@@ -102,14 +102,26 @@ def usable_schema(schema: dict[str, Any]) -> dict[str, Any]:
     properties = cast(dict[str, Any], given) if isinstance(given, dict) else {}
     made["properties"] = properties
     if "required" in made:
-        wanted = made["required"]
-        names = cast(list[Any], wanted) if isinstance(wanted, list) else []
-        kept = [name for name in names if name in properties]
+        ghosts = left_out(schema)
+        kept = [name for name in _required(schema) if name not in ghosts]
         if kept:
             made["required"] = kept
         else:
             del made["required"]
     return made
+
+
+def left_out(schema: dict[str, Any]) -> tuple[str, ...]:
+    """Parameters that a schema requires and does not describe."""
+    given = schema.get("properties")
+    properties = cast(dict[str, Any], given) if isinstance(given, dict) else {}
+    return tuple(name for name in _required(schema) if name not in properties)
+
+
+def _required(schema: dict[str, Any]) -> list[str]:
+    wanted = schema.get("required")
+    listed = cast(list[Any], wanted) if isinstance(wanted, list) else []
+    return [name for name in listed if isinstance(name, str)]
 
 
 def _cut(text: str) -> str:

@@ -8,6 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from desktop_app.core.mcp.server import ServerView, ToolView
+from desktop_app.core.mcp.tools import left_out
 from desktop_app.ui.errors import action_label
 from desktop_app.ui.files.visible import visible
 from desktop_app.ui.i18n import tr
@@ -46,7 +47,13 @@ class _ToolRow(QWidget):
         self.switch.setChecked(tool.enabled)
         self.switch.setEnabled(live)
         self.switch.retranslate()
-        self.setToolTip(f"{tool.name}\n{visible(tool.remote.description)[0][:600]}".strip())
+        lines = [tool.name, visible(tool.remote.description)[0][:600]]
+        if ghosts := left_out(tool.remote.schema):
+            names = visible(", ".join(ghosts))[0][:200]
+            lines.append(
+                tr("It requires {names} without describing it: not asked for.", names=names)
+            )
+        self.setToolTip("\n".join(line for line in lines if line))
 
 
 class ServerCard(Card):

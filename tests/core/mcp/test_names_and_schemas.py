@@ -14,7 +14,7 @@ from desktop_app.core.mcp.connection import RemoteTool
 from desktop_app.core.mcp.names import proposed_name, tool_name
 from desktop_app.core.mcp.sift import sift_result
 from desktop_app.core.mcp.spec import ServerSpec
-from desktop_app.core.mcp.tools import McpTool, usable_schema
+from desktop_app.core.mcp.tools import McpTool, left_out, usable_schema
 from desktop_app.core.workspaces.mcp_file import parse_mcp
 
 SERVER = st.from_regex(r"[A-Za-z0-9_-]{1,70}", fullmatch=True)
@@ -90,6 +90,8 @@ def test_schemas_are_made_acceptable_and_else_left_alone() -> None:
     assert made["properties"] == {"p": {"$ref": "#/$defs/P"}}
     assert made["$defs"] == {"P": {"type": "string"}}
     assert "required" not in usable_schema({"required": ["x"]})
+    assert left_out(given_schema) == ("ghost",), "and it is told"
+    assert left_out({"required": "x"}) == left_out({}) == ()
     assert given_schema["required"] == ["p", "ghost"]  # the server's own is not touched
 
 

@@ -119,6 +119,8 @@ def test_each_server_says_how_it_is_and_why(stage: Stage) -> None:
     assert "cannot read the token" in broken.output.text()
     good.tools_button.click()
     assert [row.name.text() for row in good._rows] == ["good", "odd_hints", "bare", "refs"]
+    assert "It requires ghost without describing it" in good._rows[3].toolTip()
+    assert "requires" not in good._rows[0].toolTip()
     assert "its schema is missing" in good.bad.text()
     i18n.set_language("zh_CN")
     stage.until(lambda: good.state.text() == "已连接，4 个工具")
