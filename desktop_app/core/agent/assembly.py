@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from desktop_app.core import events as ev
-from desktop_app.core.errors import SlipwayError
 from desktop_app.core.events import Effect
 from desktop_app.core.ids import new_id, now_iso
 from desktop_app.core.messages import AnyBlock, TextBlock, ThinkingBlock, ToolCallBlock, Usage
@@ -55,7 +54,7 @@ class Assembly:
     last: tuple[str, int] | None = None
     calls: int = 0
     changed: bool = False  # since it was drafted
-    unsaved: SlipwayError | None = None  # why the newest draft could not be saved
+    unsaved: Exception | None = None  # why the newest draft could not be saved
 
     def feed(self, part: ModelEvent) -> list[ev.Event]:
         """Take one part; what the world should know."""

@@ -268,7 +268,7 @@ class Turn:
             assembly.changed = False
             try:
                 await self.p.log.journal.save_draft(assembly.draft())
-            except SlipwayError as error:
+            except Exception as error:  # noqa: BLE001 - raised by the stream, whatever it is
                 assembly.unsaved = error
 
     async def _check_answer(self, assembly: Assembly) -> None:

@@ -50,8 +50,9 @@ class RunStream:
     def emit(self, event: Event) -> None:
         if self._inbox is not None:
             self._inbox.put(event)
-        for listener in list(self.listeners):
-            listener(event)
+        if self.listeners:
+            for listener in [*self.listeners]:  # one may stop listening
+                listener(event)
 
     def start(self, work: Callable[[], Awaitable[None]], name: str) -> AsyncIterator[Event]:
         """Start ``work``; SessionError ``run.busy`` while another one runs."""

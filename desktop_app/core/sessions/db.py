@@ -89,8 +89,10 @@ class Database:
             self._raise(error)
 
     def many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        with self._translated():
+        try:
             self._live.executemany(sql, rows)
+        except apsw.Error as error:
+            self._raise(error)
 
     def changes(self) -> int:
         """Rows changed by the last statement."""
