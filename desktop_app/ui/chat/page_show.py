@@ -84,7 +84,8 @@ class PageShow:
         busy = vm is not None and vm.busy
         page.composer.set_busy(busy, stopping=vm is not None and vm.stopping)
         words = self._activity_words()
-        page.activity.set_activity(words, vm.waiting.seconds if vm and vm.waiting.model else 0.0)
+        waits = vm is not None and (vm.waiting.model or vm.waiting.preparing)
+        page.activity.set_activity(words, vm.waiting.seconds if vm is not None and waits else 0.0)
         if vm is not None and vm.conversation is not None and vm.activity == "idle":
             self.disabled()  # a run may end because another window took the session over
 
@@ -101,7 +102,7 @@ class PageShow:
         if vm.waiting.model:
             model = self._page.sources.model_label(vm.waiting.model)
             return tr("Waiting for {model}", model=model)
-        return ""
+        return tr("Getting ready…") if vm.waiting.preparing else ""
 
     def pending(self) -> None:
         page, vm = self._page, self._page.vm

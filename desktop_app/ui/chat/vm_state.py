@@ -187,6 +187,7 @@ class ChatState(QObject):
             case ev.UserMessage():
                 self._sent = None
                 self._fold.remove("x:sent")
+                self.waiting.began()
             case ev.ModelCallStarted(model=model):
                 self.waiting.asked(model)
             case ev.TextDelta() | ev.ThinkingDelta() | ev.ToolCallStarted() | ev.ToolCallDelta():

@@ -18,6 +18,11 @@ class Costs:
         self.total = sum(i.tokens for i in items)
         self.measured = bool(items) and all(i.measured for i in items)
         self._one = {i.ref: i.tokens for i in items if i.count == 1}
+        self._built_in = {i.ref: i.tokens for i in items if i.count == 1 and i.category == "tools"}
+
+    def tools(self) -> dict[str, int]:
+        """The built-in tools in the prompt, by name."""
+        return dict(self._built_in)
 
     def tool(self, name: str) -> int | None:
         """Of a tool, by the name that the model calls it by."""

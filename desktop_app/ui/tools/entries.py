@@ -11,13 +11,14 @@ from typing import Any
 @dataclass(frozen=True, slots=True)
 class ToolEntry:
     """A tool as a list shows it. ``group`` is empty for built-in ones, else the MCP server.
-    ``enabled`` False: a person switched it off."""
+    ``enabled`` False: a person switched it off. ``fixed``: it comes and goes by itself."""
 
     name: str
     description: str
     tokens: int
     group: str = ""
     enabled: bool = True
+    fixed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

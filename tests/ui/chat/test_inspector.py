@@ -391,8 +391,12 @@ def test_the_figures_are_those_of_the_context_tab(qtbot: QtBot, run: Any) -> Non
     qtbot.addWidget(panel)
     sources = ChatSources(tools=tools, skills=skills, tools_off=lambda: off)
     panel.bind(sources, lambda: breakdown(2_890, items=used, rest=()))
-    qtbot.waitUntil(lambda: panel.tools.model.rowCount() == 2)
-    assert [panel.tools.model.item(n).data(Role.TIME) for n in (0, 1)] == ["2.0k", "70"]
+    qtbot.waitUntil(lambda: panel.tools.model.rowCount() == 3)
+    listed = [panel.tools.model.item(n) for n in range(3)]
+    assert [i.text() for i in listed] == ["Bash", "Read", "reset_tools"]
+    assert [i.data(Role.TIME) for i in listed] == ["2.0k", "70", "300"]
+    panel.tools.view.setCurrentIndex(panel.tools.model.index(2, 0))
+    assert panel.tools.switch.isHidden(), "it comes and goes by itself"
     assert panel.skills.model.item(0).data(Role.TIME) == "20"
     assert panel.total.text() == "2.4k tokens in every request, measured"
     off.add("Bash")  # what was switched since then is taken off, and that is an estimate

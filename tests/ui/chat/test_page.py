@@ -402,6 +402,19 @@ def test_waiting_for_the_model_is_told_after_a_moment(
     assert page.activity.isHidden()
 
 
+def test_what_comes_before_the_model_is_told_too(qtbot: QtBot, page: ChatPage, show: Open) -> None:
+    gate, asked = Gate(), Gate()
+    vm = show(FakeConversation([[gate, ev.ModelCallStarted("r1", "glm-4.6", 1, 1), asked]]))
+    send(qtbot, page, "go")
+    qtbot.waitUntil(lambda: page.activity.isVisible())  # a server that comes up, a machine
+    assert page.activity.words.text().startswith("Getting ready…")
+    gate.open()
+    qtbot.waitUntil(lambda: page.activity.words.text().startswith("Waiting for GLM 4.6"))
+    vm.stop()
+    qtbot.waitUntil(lambda: vm.activity == "idle")
+    assert page.activity.isHidden()
+
+
 def test_an_answer_that_pauses_says_for_how_long(
     qtbot: QtBot, page: ChatPage, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:

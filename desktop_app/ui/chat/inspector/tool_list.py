@@ -54,3 +54,4 @@ class ToolList(EntryList[ToolEntry]):
         self.text.set_source(first_sentence(entry.description))
         self.switch.setChecked(entry.enabled)
         self.switch.setEnabled(self._live)
+        self.switch.setVisible(not entry.fixed)

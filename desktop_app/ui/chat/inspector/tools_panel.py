@@ -132,6 +132,7 @@ class ToolsPanel(Live, QWidget):
             replace(t, enabled=t.name not in off, tokens=_or(costs.tool(t.name), t.tokens))
             for t in tools
         ]
+        self._tools += _own(costs, {t.name for t in tools})
         self._skills = [replace(s, tokens=_or(costs.skill(s.name), s.tokens)) for s in skills]
         self._error = None
         self.retranslate()
@@ -216,6 +217,20 @@ class ToolsPanel(Live, QWidget):
         else:
             self.total.set_source(tr("{n} tokens in every request, estimated", n=figures.tokens(n)))
         self.total.setVisible(n > 0)
+
+
+def _own(costs: Costs, known: set[str]) -> list[ToolEntry]:
+    """What a session brings by itself and is in the prompt: ways to groups and to what has left."""
+    words = {
+        "reset_tools": tr("Switches the tools of servers on and off."),
+        "context_search": tr("Finds what has left the context."),
+        "context_read": tr("Reads what has left the context."),
+    }
+    return [
+        ToolEntry(name, words.get(name, ""), tokens, fixed=True)
+        for name, tokens in costs.tools().items()
+        if name not in known
+    ]
 
 
 def _or(known: int | None, guess: int) -> int:
