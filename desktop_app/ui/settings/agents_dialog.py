@@ -53,7 +53,7 @@ class AgentsDialog(Dialog):
         models: Sequence[tuple[str, str]],
         modes: Sequence[tuple[str, Text]],
     ) -> None:
-        super().__init__(parent, lambda: tr("Agents"), width=820)
+        super().__init__(parent, lambda: tr("Agents"), width=820, tall=True)
         self._agents = agents
         self._tasks = Tasks(lambda _name, error: self._show_error(error))
         self._drafts: dict[str, _Draft] = {}  # by agent; "" is one that is new
@@ -127,7 +127,7 @@ class AgentsDialog(Dialog):
         return column
 
     def sizeHint(self) -> QSize:
-        return QSize(theme().px(820), theme().px(560))
+        return QSize(theme().px(820), theme().px(560)).boundedTo(self.room())
 
     def retranslate(self) -> None:
         super().retranslate()

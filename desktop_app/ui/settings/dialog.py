@@ -34,7 +34,7 @@ class SettingsDialog(Dialog):
         models: Sequence[tuple[str, str]] = (),
         place: str = "",
     ) -> None:
-        super().__init__(parent, lambda: tr("Settings"), width=520, gap=10)
+        super().__init__(parent, lambda: tr("Settings"), width=520, gap=10, tall=True)
         self._controls: dict[str, Choice | SegmentedControl] = {}
         self._look(get)
         if models:

@@ -28,7 +28,7 @@ class KeysDialog(Dialog):
     def __init__(
         self, parent: QWidget | None, secrets: Secrets, asks: KeyQuestions | None = None
     ) -> None:
-        super().__init__(parent, lambda: tr("Keys"), width=560)
+        super().__init__(parent, lambda: tr("Keys"), width=560, tall=True)
         self._secrets, self._asks = secrets, asks
         self._tasks = Tasks(lambda _name, error: self._failed(error))
         self.state: State = "none"

@@ -53,7 +53,7 @@ class ModelsDialog(Dialog):
         current: str = "",
         agents: Agents | None = None,
     ) -> None:
-        super().__init__(parent, lambda: tr("Models"), width=820)
+        super().__init__(parent, lambda: tr("Models"), width=820, tall=True)
         self.library = library
         self._default = current
         self._agents = agents
@@ -157,7 +157,7 @@ class ModelsDialog(Dialog):
         self.add_button(self.save, run=lambda: self._work(self._save), default=True)
 
     def sizeHint(self) -> QSize:
-        return QSize(theme().px(820), theme().px(660))
+        return QSize(theme().px(820), theme().px(660)).boundedTo(self.room())
 
     def retranslate(self) -> None:
         super().retranslate()

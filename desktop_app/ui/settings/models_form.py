@@ -413,7 +413,7 @@ def _line(first: Field, second: Field | Button) -> QWidget:
 
 
 def _note(words: Text) -> Label:
-    return Label(words, role="caption", tone="faint")
+    return Label(words, role="caption", tone="faint", wrap=True)
 
 
 def _longest(window: int) -> int:

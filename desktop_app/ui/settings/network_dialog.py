@@ -32,7 +32,7 @@ class NetworkDialog(Dialog):
     passwordTyped = Signal(str, str)
 
     def __init__(self, parent: QWidget | None, get: Callable[[str], Any]) -> None:
-        super().__init__(parent, lambda: tr("Network"), width=560, gap=10)
+        super().__init__(parent, lambda: tr("Network"), width=560, gap=10, tall=True)
         proxy = str(get("proxy"))
         self._build_proxy(proxy)
         self.without = Field(

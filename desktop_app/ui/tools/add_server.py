@@ -36,7 +36,7 @@ class AddServerDialog(Dialog):
         scopes: bool = True,
         inside: bool = False,
     ) -> None:
-        super().__init__(parent, lambda: tr("Add an MCP server"), width=520)
+        super().__init__(parent, lambda: tr("Add an MCP server"), width=520, tall=True)
         self._taken = set(taken)
         self._named = False
         self.what = Field(

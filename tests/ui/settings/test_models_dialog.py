@@ -116,6 +116,21 @@ def _question() -> ConfirmDialog | None:
     return next((w for w in shown if w.isVisible()), None)
 
 
+def test_its_buttons_are_within_reach_on_a_low_screen(
+    qtbot: Any, library: ModelLibrary, theme: Any
+) -> None:
+    theme.set_scale(200)
+    dialog = ModelsDialog(None, library)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    qtbot.waitUntil(lambda: dialog.height() <= dialog.room().height())
+    assert dialog.save.mapTo(dialog, dialog.save.rect().bottomLeft()).y() < dialog.height()
+    assert dialog.form.images.visibleRegion().isEmpty()
+    dialog.form.fallback.setFocus()
+    qtbot.keyClick(dialog.form.fallback, Qt.Key.Key_Tab)
+    qtbot.waitUntil(lambda: not dialog.form.images.visibleRegion().isEmpty())
+
+
 def test_what_was_typed_outlives_a_look_at_another_model(
     qtbot: Any, dialog: ModelsDialog, library: ModelLibrary, run: Any
 ) -> None:
