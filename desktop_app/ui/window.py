@@ -147,6 +147,7 @@ class MainWindow(Live, QWidget):
         self.desk.rescueTold.connect(self.dialogs.rescue_told)
         self.chat.notified.connect(self._notified)
         self.chat.titleChanged.connect(lambda _title: self.title_it())
+        self.chat.stateChanged.connect(self.commands.refresh)
         self.chat.actionRequested.connect(self.shown.way_out)
         self.chat.trustWanted.connect(self.dialogs.trust_in_session)
         self.chat.inspectorRequested.connect(self.areas.open)

@@ -7,6 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from desktop_app.core.models.scripted import Delay, Say, ScriptedModel
 from desktop_app.ui import i18n
 from desktop_app.ui.theme import theme
 from desktop_app.ui.widgets import TextPrompt
@@ -87,6 +88,8 @@ def test_f2_renames_what_has_the_keyboard(driver: Driver, folder: Path) -> None:
     window.activateWindow()
     driver.until(window.isActiveWindow)
     driver.until_shown()
+    renames, ends = (window.commands._actions[f"session.{n}"] for n in ("rename", "stop"))
+    assert (renames.isEnabled(), ends.isEnabled()) == (True, False), "as soon as it is open"
     window.chat.composer.setFocus()
     driver.until(window.chat.composer.edit.hasFocus)
     QTest.keyClick(window.chat.composer.edit, Qt.Key.Key_F2)
@@ -104,3 +107,18 @@ def test_f2_renames_what_has_the_keyboard(driver: Driver, folder: Path) -> None:
     dialog.field.edit.setText("Harbour")
     QTest.mouseClick(dialog.go, Qt.MouseButton.LeftButton)
     driver.until(lambda: driver.workspace("Harbour") is not None)
+
+
+def test_the_key_that_stops_works_as_soon_as_something_runs(driver: Driver, folder: Path) -> None:
+    model = ScriptedModel([[Delay(3600.0), Say("never")]])
+    window = driver.start(model).window
+    driver.open_folder(folder)
+    driver.type("count to a million")
+    driver.until(lambda: driver.vm.activity == "running")
+    stop = window.commands._actions["session.stop"]
+    assert stop.isEnabled()
+    stop.trigger()
+    driver.until(lambda: driver.vm.activity == "idle")
+    assert not stop.isEnabled()
+    words = [*driver.asked(), window.chat.composer.edit.toPlainText()]
+    assert [w for w in words if w] == ["count to a million"], "saved, or back where it was written"

@@ -59,16 +59,15 @@ class RunStream:
         if self.running:
             raise SessionError("run.busy")
         inbox = self._inbox = _Inbox()
-        task = self._task = self._tasks.start(self._produce(work, inbox), name=name)
+        task = self._task = self._tasks.start(_done(work), name=name)
+        # Not by the run itself: one that is stopped before its first step never gets to its end.
+        task.add_done_callback(lambda _: self._end(inbox))
         return self._consume(inbox, task)
 
-    async def _produce(self, work: Callable[[], Awaitable[None]], inbox: _Inbox) -> None:
-        try:
-            await work()
-        finally:
-            inbox.put(None)
-            if self._inbox is inbox:
-                self._inbox = None
+    def _end(self, inbox: _Inbox) -> None:
+        inbox.put(None)
+        if self._inbox is inbox:
+            self._inbox = None
 
     async def _consume(self, inbox: _Inbox, task: asyncio.Task[None]) -> AsyncIterator[Event]:
         events = inbox.events
@@ -91,3 +90,7 @@ class RunStream:
         if task is not None and not task.done():
             task.cancel()
             await asyncio.wait([task])
+
+
+async def _done(work: Callable[[], Awaitable[None]]) -> None:
+    await work()

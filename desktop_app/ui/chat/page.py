@@ -56,6 +56,7 @@ class ChatPage(Live, QWidget):
     sessionRequested = Signal(object)  # open this session (a SessionKey)
     workspaceRequested = Signal()
     titleChanged = Signal(str)
+    stateChanged = Signal()  # what can be done in the session is asked anew
     trustWanted = Signal(str, dict)  # of a certificate: the error's code and parameters
     actionRequested = Signal(str)  # a way out of what cannot be done here: an id of ``errors``
 

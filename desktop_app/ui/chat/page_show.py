@@ -88,6 +88,7 @@ class PageShow:
         page.activity.set_activity(words, vm.waiting.seconds if vm is not None and waits else 0.0)
         if vm is not None and vm.conversation is not None and vm.activity == "idle":
             self.disabled()  # a run may end because another window took the session over
+        page.stateChanged.emit()
 
     def _activity_words(self) -> str:
         vm = self._page.vm
