@@ -132,6 +132,7 @@ class Program:
         self.window.closing.connect(self.closing.set)
         self.window.settingsWanted.connect(self._open_settings)
         self.window.modelsWanted.connect(self._open_models)
+        self.window.keysWanted.connect(lambda: self._open_keys(self.window))
         self.window.settingChosen.connect(self.change_setting)
         self.window.show()
         self.window.start()

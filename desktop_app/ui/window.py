@@ -48,6 +48,7 @@ class MainWindow(Live, QWidget):
     closing = Signal()
     settingsWanted = Signal()
     modelsWanted = Signal()
+    keysWanted = Signal()
     settingChosen = Signal(str, object)
 
     def __init__(self, service: Slipway, settings: Settings, geometry: QSettings) -> None:

@@ -13,7 +13,9 @@ from PySide6.QtTest import QTest
 from desktop_app.core.models.definitions import ModelDefinition
 from desktop_app.ui.chat.items import NoticeItem
 from desktop_app.ui.settings.certificate_dialog import CertificateDialog
+from desktop_app.ui.settings.dialog import SettingsDialog
 from desktop_app.ui.settings.key_choice import KeyChoiceDialog
+from desktop_app.ui.settings.keys_dialog import KeysDialog
 from desktop_app.ui.settings.models_dialog import ModelsDialog
 from desktop_app.ui.settings.network_dialog import OWN, NetworkDialog
 from desktop_app.ui.settings.passphrase import PassphraseDialog
@@ -267,3 +269,29 @@ def test_a_key_in_the_persons_own_file_opens_once_and_the_turn_goes_on(
             data = path.read_bytes()
             assert KEY.encode() not in data, path
             assert words.encode() not in data, path
+
+
+def test_where_keys_are_kept_is_seen_from_the_menu_and_the_settings(
+    driver: Driver, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLIPWAY_KEYRING", "none")
+    driver.start()
+    driver.window.commands.run("view.keys")
+    dialog = driver.dialog(KeysDialog)
+    driver.until(lambda: "no keyring here" in dialog.place.text())
+    QTest.mouseClick(dialog.make, Qt.MouseButton.LeftButton)
+    question = driver.dialog(PassphraseDialog)
+    for field in question.fields.fields:
+        field.edit.setText("heron in the reeds")
+    QTest.mouseClick(question.go, Qt.MouseButton.LeftButton)
+    driver.until(lambda: "unlocked" in dialog.place.text())
+    assert (home / "data" / "keys.json").exists()
+    dialog.accept()
+    driver.window.commands.run("view.settings")
+    settings = driver.dialog(SettingsDialog)
+    QTest.mouseClick(settings.keys, Qt.MouseButton.LeftButton)
+    again = driver.dialog(KeysDialog)
+    driver.until(lambda: again.lock.isVisible())
+    again.accept()
+    settings.accept()
+    driver.stop()

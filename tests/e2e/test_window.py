@@ -92,6 +92,7 @@ def test_f2_renames_what_has_the_keyboard(driver: Driver, folder: Path) -> None:
     assert (renames.isEnabled(), ends.isEnabled()) == (True, False), "as soon as it is open"
     window.chat.composer.setFocus()
     driver.until(window.chat.composer.edit.hasFocus)
+    driver.until(window.commands.action("session.rename").isEnabled)
     QTest.keyClick(window.chat.composer.edit, Qt.Key.Key_F2)
     editor = window.chat.header.editor
     driver.until(editor.isVisible)
