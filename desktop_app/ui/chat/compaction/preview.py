@@ -30,7 +30,7 @@ from desktop_app.ui.widgets.base import follow
 from desktop_app.ui.widgets.buttons import Button
 from desktop_app.ui.widgets.card import Line
 from desktop_app.ui.widgets.dialogs import Dialog
-from desktop_app.ui.widgets.labels import Label
+from desktop_app.ui.widgets.labels import ElidedLabel, Label
 from desktop_app.ui.widgets.progress import ProgressLine
 from desktop_app.ui.widgets.toggles import TabBar
 
@@ -88,7 +88,7 @@ class PreviewDialog(Dialog):
         self.focus = QPlainTextEdit()
         self.progress = ProgressLine()
         self.trouble = Label("", tone="danger", wrap=True)
-        self.note = Label(lambda: tr("Nothing is deleted. Undo is exact."), tone="muted")
+        self.note = ElidedLabel(lambda: tr("Nothing is deleted. Undo is exact."), tone="muted")
         self.update_button = Button(lambda: tr("Update preview"), glyph="refresh-cw")
         self.plain = Button(lambda: tr("Without the model"))
         self.go = Button(lambda: trc("verb", "Compact"), variant="primary", glyph="fold-vertical")
