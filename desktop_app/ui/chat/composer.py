@@ -85,13 +85,13 @@ class Composer(Live, QFrame):
         self.model = ModelButton()
         self.mode = ModeButton()
         self.effort = EffortButton()
-        for button in (self.model, self.mode, self.effort):
-            button.set_shrinks()
         self.tokens = Label("", role="caption", tone="faint")
         self.ring = Ring()
         self.share = Label("", role="small", tone="muted")
         self.send = Button("", variant="primary", glyph="arrow-up")
         self.stop = Button(lambda: tr("Stop"), glyph="square", keys="Esc")
+        for button in (self.model, self.mode, self.effort, self.stop):
+            button.set_shrinks()
         follow(self.send, setFixedWidth=28)
         field = QHBoxLayout()
         follow(field, setContentsMargins=(14, 11, 10, 6))
@@ -206,6 +206,7 @@ class Composer(Live, QFrame):
         width, px = self.width(), theme().px
         self.share.setVisible(not self.ring.isHidden() and width >= px(400))
         self.tokens.setVisible(width >= px(520))
+        self.stop.set_keys("Esc" if width >= px(430) else "")
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QMimeData, Qt, QUrl
 from PySide6.QtGui import QImage, QInputMethodEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from desktop_app.core.agent.base import Attachment
@@ -280,6 +280,25 @@ def test_file_names_come_from_the_backend_and_skip_what_nobody_means(
     names = FileNames(backend)
     assert run(names.suggest("")) == ["a.md", "src/", "src/b.py"]
     run(backend.close())
+
+
+def test_stop_is_whole_in_a_narrow_chat(composer: Composer, qtbot: QtBot) -> None:
+    composer.show_model(ModelInfo("m", "Tern", 8_000, 1_000))
+    composer.effort.show()
+    composer.ring.show()
+    composer.set_busy(True, stopping=False)
+    holder = QWidget()
+    qtbot.addWidget(holder)
+    composer.setParent(holder)  # whose layout does not ask how wide it would like to be
+    holder.resize(800, 200)
+    holder.show()
+    composer.show()
+    for width, words in ((700, "Stop Esc"), (345, "")):
+        composer.setGeometry(0, 0, width, 140)
+        drawn = ["icon", *(["text"] if words else []), *(["keys"] if "Esc" in words else [])]
+        qtbot.waitUntil(lambda w=drawn: [kind for kind, _ in composer.stop._fitted()] == w)
+        assert composer.stop.width() >= composer.stop.minimumSizeHint().width()
+        assert composer.stop.geometry().right() < composer.width(), "nothing of it is cut"
 
 
 def test_the_placeholder_follows_the_font_size_and_the_width(qtbot: QtBot, theme: Theme) -> None:
