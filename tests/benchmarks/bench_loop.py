@@ -1,7 +1,7 @@
 """One step of the loop, reason and act with Read: processor and wall time, beside the peer.
 
 A model in the process asks for the same Read in every step (``steps``). Each step of ours is one
-synced transaction. Ours and the peer are measured in turn, three times, and the middle counts.
+synced transaction. Ours and the peer are measured in turn, five times, and the middle counts.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tests.benchmarks.steps import ours, peer, taken
 from tests.helpers.journals import Disk
 
 STEPS = 100  # beside the peer
-ROUNDS = 3
+ROUNDS = 5
 LONG = 1_000
 SYNCS = 200  # of the disk alone
 COUNTED = 20

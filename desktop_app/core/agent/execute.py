@@ -89,7 +89,7 @@ class Executor:
                 group.create_task(self._one(reply_id, plan, budget), name=f"tool {plan.op_id}")
 
     async def _one(self, reply_id: str, plan: Planned, budget: Allowance) -> None:
-        before = self._tasks()
+        before = None if self.toolbox.harmless(plan) else self._tasks()  # a reader changes none
         outcome, seconds = await self.toolbox.run(plan)
         await self.finish(reply_id, plan, outcome, seconds, budget, before)
 
@@ -135,8 +135,8 @@ class Executor:
                 if told.get(name) is not None:
                     body[name] = told[name]
             records.append(NewRecord("tool.result", body, made_of={"block": block}))
-            after = self._tasks()
-            if before is not None and after != before:
+            after = self._tasks() if before is not None else None
+            if after is not None and after != before:
                 records.append(NewRecord("tasks", {"tasks": after}))
             done: OpState = "done" if outcome.state == "success" else "failed"
             if outcome.state in ("interrupted", "denied"):
@@ -152,7 +152,7 @@ class Executor:
         self.emit(ended)
         if path is not None:
             self.emit(ev.Offloaded("tool_result", path, 1, size, False))
-        if before is not None and after != before:
+        if after is not None and after != before:
             self.emit(ev.TasksChanged(after))
 
     def _may_wait(self, plan: Planned) -> bool:

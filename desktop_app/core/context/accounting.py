@@ -73,9 +73,11 @@ class _Weighed:
 
     body: float
     tail: float
-    sums: Sums  # of the body
+    images: float  # of the body
     last: list[Piece]  # of the tail
     candidates: list[Piece]  # of the body: those that may be among the biggest
+    made_of: tuple[Sums, Sums, list[Piece]]  # the body: what is closed, the envelope, the rest
+    summed: Sums | None = None
 
     @property
     def raw(self) -> float:
@@ -86,8 +88,14 @@ class _Weighed:
         return sorted(self.candidates, key=lambda p: -p.raw)[:MAX_ITEMS]
 
     @property
-    def images(self) -> float:
-        return self.sums.raw.get(("images", "images"), 0.0)
+    def sums(self) -> Sums:
+        """Of the body. Added up when somebody asks who uses it; a step only asks how much."""
+        if self.summed is None:
+            closed, ahead, pieces = self.made_of
+            self.summed = closed.copy()
+            self.summed.merge(ahead)
+            self.summed.add(pieces)
+        return self.summed
 
 
 class Accounting:
@@ -128,6 +136,7 @@ class Accounting:
         self._newest: tuple[Prompt, _Weighed] | None = None
         self._gauged: tuple[tuple[object, ...], tuple[int, int]] | None = None
         self._ahead: tuple[list[Piece], Sums] = ([], Sums())  # of the newest envelope
+        self._ahead_sum = 0.0
         self._start_over(None)
 
     def share(self, other: Accounting) -> None:
@@ -201,12 +210,12 @@ class Accounting:
             found = self.pricer.message(prompt.messages[index], index, labels)
             (pieces if index < prompt.stable else last).extend(found)
         ahead, of_ahead = self._envelope(prompt.envelope)
-        sums = self._sums.copy()
-        sums.merge(of_ahead)
-        sums.add(pieces)
-        body = self._sum + of_ahead.total() + sum(p.raw for p in pieces)
+        closed = self._sums.copy()
+        body = self._sum + self._ahead_sum + sum(p.raw for p in pieces)
         tail = sum(p.raw for p in last)
-        weighed = _Weighed(body, tail, sums, last, [*self._top, *ahead, *pieces])
+        images = closed.images() + sum(p.raw for p in pieces if p.category == "images")
+        candidates = [*self._top, *ahead, *pieces]
+        weighed = _Weighed(body, tail, images, last, candidates, (closed, of_ahead, pieces))
         self._newest = prompt, weighed
         return weighed
 
@@ -217,6 +226,7 @@ class Accounting:
             sums = Sums()
             sums.add(pieces)
             self._ahead = pieces, sums
+            self._ahead_sum = sums.total()
         return self._ahead
 
     def observe(self, usage: Usage | None, prompt: Prompt) -> Counted | None:
@@ -295,7 +305,7 @@ class Accounting:
         sums.add(body)
         biggest = nlargest(MAX_ITEMS, body, key=_RAW)
         raw = (sums.total(), sum(p.raw for p in last))
-        weighed = _Weighed(*raw, sums, last, biggest)
+        weighed = _Weighed(*raw, sums.images(), last, biggest, (sums, Sums(), []))
         mean, upper = self._unmeasured(weighed.raw, weighed.images)
         total = max(0, round(mean))
         found = _shares(weighed, None, total, 0)

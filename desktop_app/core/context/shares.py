@@ -53,6 +53,9 @@ class Sums:
     def total(self) -> float:
         return sum(self.raw.values())
 
+    def images(self) -> float:
+        return self.raw.get(("images", "images"), 0.0)
+
     def without(self, other: Sums) -> Sums:
         """What is here and not in ``other``; never below nothing."""
         left = Sums()

@@ -141,7 +141,8 @@ async def look(ctx: ToolContext, given: str, *, head: int) -> tuple[Resolved, Lo
 
 
 class Ahead:
-    """A file that is being looked at before a call is planned, which asks for it by ``given``."""
+    """A file inside the working directory that is being looked at before a call is planned, which
+    asks for it by ``given`` to read it: whether the program keeps it is not known."""
 
     def __init__(self, given: str, begun: Looked | Begun[Looked | None]) -> None:
         self._given = given
@@ -171,7 +172,7 @@ def ahead(ctx: ToolContext, given: str, *, whole: int) -> Ahead | None:
         return None
     if not within(ctx.backend.cwd, path) or secret(below(ctx.backend.cwd, path)):
         return None
-    return Ahead(given, begin(path, whole=whole, beside=_bases(ctx)))
+    return Ahead(given, begin(path, whole=whole, beside=[ctx.backend.cwd]))
 
 
 def _bases(ctx: ToolContext) -> list[str]:
@@ -180,7 +181,7 @@ def _bases(ctx: ToolContext) -> list[str]:
 
 def _placed(given: str, real: str, real_bases: list[str]) -> Resolved:
     zones: list[Zone] = ["cwd", "root"]
-    kept = _kept(real, real_bases[0], real_bases[1])
+    kept = len(real_bases) > 1 and _kept(real, real_bases[0], real_bases[1])
     for i, base in enumerate(real_bases):
         if within(base, real):
             inside = below(base, real)

@@ -81,7 +81,10 @@ def sniff(data: bytes, *, whole: bool = True) -> Encoding:
     if (known := bom_of(data)) is not None:
         return known
     try:
-        codecs.getincrementaldecoder("utf-8")().decode(data, whole)
+        if whole:
+            data.decode()
+        else:
+            codecs.getincrementaldecoder("utf-8")().decode(data)
         return Encoding()
     except UnicodeDecodeError:
         pass

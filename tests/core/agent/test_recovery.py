@@ -6,8 +6,12 @@ import asyncio
 import json
 from pathlib import Path
 
+import pytest
+
 from desktop_app.core import events as ev
+from desktop_app.core.agent import run
 from desktop_app.core.agent.base import Decision
+from desktop_app.core.errors import SessionError
 from desktop_app.core.messages import Msg, TextBlock, ToolCallBlock
 from desktop_app.core.models.scripted import Call, Say, ScriptedModel, Wait
 from desktop_app.core.sessions.base import NewRecord, OpUpdate
@@ -81,6 +85,36 @@ async def test_text_is_saved_though_the_stream_fell_silent_after_it(tmp_path: Pa
     assert await c.log.journal.draft() == b"", "nothing saved late comes back"
     assert "The storm came" in c.state.context[-1].text()
     await stream.aclose()
+    await c.close()
+    await b.close()
+
+
+async def test_a_draft_that_cannot_be_saved_ends_the_answer_and_not_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "DRAFT_SECONDS", 0.01)
+    tried, goes_on = asyncio.Event(), asyncio.Event()
+    store = MemoryJournalStore()
+    turn = [Say("The storm came and "), Wait(goes_on), Say("went")]
+    b = bench(tmp_path, store, turn, [Say("t")], [Say("It went.")])
+    c = await b.open()
+    save_draft = c.log.journal.save_draft
+
+    async def refused(_: bytes) -> None:
+        tried.set()
+        raise SessionError("disk.failed", path="journal.db")
+
+    monkeypatch.setattr(c.log.journal, "save_draft", refused)
+    running = asyncio.ensure_future(collect(c.send("tell me")))
+    async with asyncio.timeout(20):
+        await tried.wait()
+    monkeypatch.setattr(c.log.journal, "save_draft", save_draft)
+    goes_on.set()
+    (end,) = of(await running, ev.RunFinished)
+    assert (end.reason, end.code) == ("error", "disk.failed")
+    assert "The storm came and" in c.state.context[-1].text()
+    (end,) = of(await collect(c.go_on()), ev.RunFinished)
+    assert end.reason == "completed"
     await c.close()
     await b.close()
 
