@@ -288,7 +288,6 @@ def test_stop_is_whole_in_a_narrow_chat(composer: Composer, qtbot: QtBot) -> Non
     composer.ring.show()
     composer.set_busy(True, stopping=False)
     holder = QWidget()
-    qtbot.addWidget(holder)
     composer.setParent(holder)  # whose layout does not ask how wide it would like to be
     holder.resize(800, 200)
     holder.show()
@@ -299,6 +298,7 @@ def test_stop_is_whole_in_a_narrow_chat(composer: Composer, qtbot: QtBot) -> Non
         qtbot.waitUntil(lambda w=drawn: [kind for kind, _ in composer.stop._fitted()] == w)
         assert composer.stop.width() >= composer.stop.minimumSizeHint().width()
         assert composer.stop.geometry().right() < composer.width(), "nothing of it is cut"
+    composer.setParent(None)
 
 
 def test_the_placeholder_follows_the_font_size_and_the_width(qtbot: QtBot, theme: Theme) -> None:
