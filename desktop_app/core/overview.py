@@ -164,12 +164,14 @@ class Overview:
         gone: list[str] = []
         for workspace_id in dirty:
             summary = await self._shelf.summary(workspace_id)
-            if summary is None:
+            # Asked after what may take long: a workspace that left meanwhile is not brought back.
+            kept = await self._kept(workspace_id)
+            if summary is None or kept is None:
                 gone.append(workspace_id)
                 self._forget(workspace_id)
                 continue
             was = old.state if (old := self._rows.get(workspace_id)) is not None else ""
-            row = self._row(await self._shelf.db.workspace(workspace_id), summary)
+            row = self._row(kept, summary)
             if row != self._rows.get(workspace_id):
                 self._rows[workspace_id] = row
                 changed.append(row)
@@ -180,6 +182,14 @@ class Overview:
             self._tell(changed, gone)
         self._follow()
         await self._detail(dirty & self._watched)
+
+    async def _kept(self, workspace_id: str) -> WorkspaceRow | None:
+        """What the catalogue has of a workspace that is in the list."""
+        try:
+            row = await self._shelf.db.workspace(workspace_id)
+        except KeyError:
+            return None
+        return row if row.forgotten_us is None else None
 
     def _forget(self, workspace_id: str) -> None:
         self._rows.pop(workspace_id, None)

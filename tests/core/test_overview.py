@@ -11,6 +11,7 @@ from subprocess import DEVNULL
 import pytest
 
 from desktop_app.core import overview as overview_module
+from desktop_app.core.catalog import WorkspacesChanged, WorkspaceSummary
 from desktop_app.core.errors import SlipwayError
 from desktop_app.core.ids import now_us
 from desktop_app.core.overview import Overview
@@ -156,6 +157,34 @@ async def test_what_is_watched_is_counted_and_nothing_else(
     other = overview.row(unseen)
     assert other is not None
     assert other.skills is None
+
+
+async def test_a_workspace_that_left_while_it_was_looked_at_stays_out(
+    service: Slipway, overview: Overview, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A look at a machine takes as long as its engine does."""
+    (tmp_path / "one").mkdir()
+    info = await service.add_folder(str(tmp_path / "one"), trusted=True)
+    await overview.load()
+    gone: list[str] = []
+    overview.listen(lambda _rows, left: gone.extend(left))
+    looking_, seen, go = service.summary, asyncio.Event(), asyncio.Event()
+
+    async def slow(workspace_id: str) -> WorkspaceSummary | None:
+        found = await looking_(workspace_id)
+        if found is not None:
+            seen.set()
+            await go.wait()
+        return found
+
+    monkeypatch.setattr(service, "summary", slow)
+    service.tell(WorkspacesChanged(info.id))
+    await asyncio.wait_for(seen.wait(), 20)
+    await service.forget_workspace(info.id)
+    await until(lambda: gone)  # a look that began later came first
+    go.set()
+    await until(lambda: len(overview._tasks) == 0)
+    assert overview.row(info.id) is None
 
 
 async def test_a_docker_container_that_runs_is_measured_while_it_is_watched(
