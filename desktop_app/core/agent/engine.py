@@ -106,6 +106,7 @@ class ContextEngine:
         self._counted: Accounting | None = None
         self._counting = asyncio.Lock()
         self.skills: Any = None
+        self._listed: tuple[Any, str] = (None, "")  # skills, and how the prompt lists them
         self._instructions = ""
         self._looked = -math.inf
         self.stand_in: ChatModel | None = None  # answers in place of the session's model
@@ -150,9 +151,10 @@ class ContextEngine:
                 logger.info("the workspace gave no instructions: %s", error)
                 return
             self._looked = time.monotonic()
-        skills = self.skills.prompt()
+        if self._listed[0] is not self.skills:
+            self._listed = self.skills, self.skills.prompt()
         tools = self._toolbox.groups.told()
-        envelope = Envelope(self._system, self._instructions, skills, *tools)
+        envelope = Envelope(self._system, self._instructions, self._listed[1], *tools)
         if envelope != self.envelope:
             self.envelope = envelope
 

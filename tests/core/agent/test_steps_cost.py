@@ -18,6 +18,7 @@ from desktop_app.core.crew import Crew
 from desktop_app.core.models.base import ModelRequest
 from desktop_app.core.models.scripted import Call, Say, ScriptedModel
 from desktop_app.core.sessions.sqlite import SqliteJournalStore
+from desktop_app.core.skills import SkillSet
 from desktop_app.core.tools import paths
 from desktop_app.core.workspaces import local_files
 from desktop_app.core.workspaces.local_cached import CachedFiles
@@ -67,6 +68,7 @@ async def test_a_step_goes_one_way_to_a_thread_and_asks_for_nothing_twice(
     counted.watch(Accounting, "_bounds", "prompts estimated")
     counted.watch(CachedFiles, "look", "files looked at")
     counted.watch(local_files, "look_plain", "files looked at in a thread")
+    counted.watch(SkillSet, "prompt", "skills listed")
     asked = 0
 
     def play(_: ModelRequest) -> list[Any]:
@@ -87,4 +89,5 @@ async def test_a_step_goes_one_way_to_a_thread_and_asks_for_nothing_twice(
     if able.look(str(page), 4096, [str(folder)]) is None:
         pytest.skip("the file system here does not answer without waiting")
     once = dict.fromkeys(counted.calls, STEPS)
-    assert counted.calls == {**once, "files looked at in a thread": 0}
+    never = {"files looked at in a thread": 0, "skills listed": 0}
+    assert counted.calls == {**once, **never}
