@@ -18,7 +18,8 @@ from desktop_app.core.mcp.connection import Connection
 from desktop_app.core.mcp.loopback import Loopback
 from desktop_app.core.mcp.oauth import Kept, SignIn, secret_name
 from desktop_app.core.mcp.spec import ServerSpec
-from desktop_app.core.secrets import Secrets
+from desktop_app.core.secrets import KeyFile, Secrets
+from desktop_app.core.secrets.sealed import Cost
 from tests.helpers.mcp import QUICK, Bench, call, free_port, serving, until
 
 
@@ -40,6 +41,20 @@ class Ring:
         del self.held[name]
 
 
+class Silent(Ring):
+    """One whose person does not let anybody in yet."""
+
+    def __init__(self, held: dict[str, str]) -> None:
+        super().__init__()
+        self.held = held
+        self.answers = False
+
+    def get_password(self, service: str, name: str) -> str | None:
+        if not self.answers:
+            raise PermissionError("locked")
+        return super().get_password(service, name)
+
+
 class Place:
     """The server, a keyring, and a browser that follows redirects."""
 
@@ -51,9 +66,13 @@ class Place:
         self.pages: list[str] = []
 
     def connect(
-        self, ring: Ring | None = None, ask: Asker | None = None, **spec: Any
+        self,
+        ring: Ring | None = None,
+        ask: Asker | None = None,
+        secrets: Secrets | None = None,
+        **spec: Any,
     ) -> Connection:
-        secrets = Secrets(lambda: ring)
+        secrets = secrets or Secrets(lambda: ring)
         name = f"g{len(self.mcp.connections)}"
         made = Connection(
             ServerSpec(name, "streamable_http", url=self.url, **spec),
@@ -139,6 +158,42 @@ async def test_without_a_keyring_they_are_kept_for_this_run_and_told(place: Plac
     other = place.connect(None)  # another program, as it were: it has no tokens
     await until(lambda: other.status.state == "failed")
     assert other.status.code == "mcp.sign_in"
+
+
+async def test_tokens_in_a_locked_file_are_told_and_not_signed_in_over(
+    place: Place, tmp_path: Path
+) -> None:
+    keys = KeyFile(tmp_path / "keys.json", Cost(n=1 << 4))
+    secrets = Secrets(lambda: None, file=keys)
+    await secrets.make_file("correct horse battery")
+    c = place.connect(secrets=secrets)
+    await until(lambda: c.status.state == "failed")
+    c.sign_in(SignIn(place.browse, "ok"))
+    await until(lambda: c.status.state == "ok")
+    assert c.status.signed_in == "file"
+    await c.stop()
+    await secrets.lock_file()
+    again = place.connect(secrets=secrets)
+    await until(lambda: again.status.state == "failed")
+    assert again.status.code == "mcp.keys_locked", "not: sign in"
+    await secrets.unlock_file("correct horse battery")
+    again.restart()
+    await until(lambda: again.status.state == "ok")
+    assert (await call(again, "secret_number")).text == "42"
+    assert len(place.visited) == 1
+
+
+async def test_a_keyring_that_gives_no_answer_is_asked_again_by_itself(place: Place) -> None:
+    first = await place.signed_in(place.ring)
+    await first.stop()
+    ring = Silent(place.ring.held)
+    again = place.connect(ring)
+    await until(lambda: again.status.code == "mcp.keyring")
+    assert again.status.state == "waiting"
+    ring.answers = True  # the person unlocked it
+    await until(lambda: again.status.state == "ok")
+    assert len(place.visited) == 1, "nobody was sent to sign in"
+    assert json.loads(ring.held[secret_name(place.url)])["tokens"], "and nothing was written over"
 
 
 async def test_what_is_refused_asks_to_sign_in_again_and_signing_out_forgets(place: Place) -> None:
