@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import Any, cast
 
 from .messages import AnyBlock, Msg, Role
@@ -24,11 +25,10 @@ class Stored:
 
     def __init__(self, data: bytes, start: int, sizes: Sequence[int]) -> None:
         self._view = memoryview(data)
-        self._starts = [start]
-        for size in sizes:
-            self._starts.append(self._starts[-1] + size + 1)
+        self._starts = list(accumulate([size + 1 for size in sizes], initial=start))
         # By number, the blocks that a message began with when it was read.
         self.woken: dict[int, list[AnyBlock]] = {}
+        self.numbers: dict[int, int] = {}  # of those that woke up, by the id of their object
 
     def view(self, number: int) -> memoryview:
         """A message's own JSON."""
@@ -43,10 +43,10 @@ class Stored:
         """All of them, asleep. ``empty`` are the numbers of those that have no blocks."""
         made: list[Msg] = []
         new, nothing = object.__new__, set(empty)
-        for number, name in enumerate(ids):
+        for number, (name, role) in enumerate(zip(ids, roles, strict=True)):
             msg = new(Asleep)
             fields = vars(msg)
-            fields["id"], fields["role"] = name, roles[number]
+            fields["id"], fields["role"] = name, role
             fields["_stored"], fields["_number"] = self, number
             made.append(msg)
         for number in nothing:
@@ -130,6 +130,17 @@ def asleep(msg: Msg) -> bool:
     return type(msg) is Asleep
 
 
+def number_of(msg: Msg, stored: Stored) -> int | None:
+    """The number of a message that is asleep among these; None of any other."""
+    fields = vars(msg)
+    return fields["_number"] if fields.get("_stored") is stored else None
+
+
+def awake(messages: Sequence[Msg]) -> list[int]:
+    """Which of many are not asleep."""
+    return [n for n, m in enumerate(messages) if type(m) is not Asleep]
+
+
 def has_blocks(msg: Msg) -> bool:
     """Whether there is anything in a message, without reading it."""
     fields = msg.__dict__
@@ -191,7 +202,7 @@ def _wake(msg: Msg) -> None:
         if isinstance(stored, Stored):
             number: int = fields["_number"]
             fresh = read(stored.raw(number))
-            stored.woken[number] = list(fresh.content)
+            stored.woken[number], stored.numbers[id(msg)] = list(fresh.content), number
             put = object.__setattr__
             for name in _SLOTS:
                 put(msg, name, getattr(fresh, name))

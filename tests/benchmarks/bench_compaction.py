@@ -17,12 +17,16 @@ session is long before that compacted, and let AgentScope keep, and so recount, 
 
 **Three beginnings.** *From journalled bytes*: a session is opened again, from what each side stores
 of it to proposal. Of AgentScope that is the JSON of its state, all that it keeps. Of ours it is a
-snapshot: the same state, and what was read of its messages before (derived, thrown away where it
-does not fit; ``core.context.kept``), everything parsed on the way and nothing read anew; what
-writing that costs is a row of its own. *With nothing kept*: the same from the state's JSON alone,
-as after an import: all is counted and read. *As a session goes on*: the state is there; ours has
-read each part when it came (its price is a row of its own), AgentScope keeps nothing and counts
-again at each step. In the program it is nearly always the third.
+snapshot: the same state, with each message as its own JSON, and beside it what was read of the
+messages when they came, the sums of the context, and the ledger of what is likely to leave, gone on
+with at each step (derived, thrown away where it does not fit; ``core.context.kept`` and ``ahead``).
+AgentScope parses and counts all of it again; ours parses the figures, no message that leaves but a
+few, and chooses, writes and checks its summary anew. What reading, taking in and keeping all that
+cost before are rows of their own. Neither side says who uses the window. What is left to do with
+such a proposal, its record and what left made JSON, is in the durable writes. *With nothing kept*:
+the same from the state's JSON alone, as after an import: all is counted and read. *As a session
+goes on*: the state is there; ours has read each part when it came, AgentScope keeps nothing and
+counts again at each step. In the program it is nearly always the third.
 
 AgentScope is in the interpreter that SLIPWAY_PEER_PYTHON names; without it only our own figures are
 given.
@@ -60,6 +64,7 @@ from tests.benchmarks.figures import against, limit
 PEER = os.environ.get("SLIPWAY_PEER_PYTHON", "")
 MESSAGES = 4000  # of 1 KB
 ROUNDS = 3
+OFTEN = 5  # times that a round begins from bytes: so short that whatever else runs shows
 WINDOW = 1_000_000
 WORDS = [
     "the",
@@ -189,12 +194,16 @@ def _compact(data: bytes, window: int) -> _Took:
     keeping = time.process_time() - started
     stored, covered = snapshot.dump(Folded(state), kept), proposal.record.covered_ids
     del state, account, grows, compactor
-    opened = _opened(stored, window, covered)
+    opened, proposal = _opened(stored, window, covered)
+    for _ in range(OFTEN - 1):
+        del proposal
+        again, proposal = _opened(stored, window, covered)
+        opened = min(opened, again)
     opened, alone, live, read, keeping = (s * 1000 for s in (opened, alone, live, read, keeping))
     return _Took(opened, alone, live, read, keeping, proposal)
 
 
-def _opened(stored: bytes, window: int, covered: list[str]) -> float:
+def _opened(stored: bytes, window: int, covered: list[str]) -> tuple[float, Proposal]:
     """Seconds from a snapshot to a proposal, which says what it said before."""
     _forget()
     started = time.process_time()
@@ -207,7 +216,7 @@ def _opened(stored: bytes, window: int, covered: list[str]) -> float:
     took = time.process_time() - started
     assert account.parts.read == 0
     assert proposal.record.covered_ids == covered
-    return took
+    return took, proposal
 
 
 def _state(data: bytes) -> AgentState:
@@ -266,7 +275,7 @@ def run(messages: int = MESSAGES, rounds: int = ROUNDS) -> list[dict[str, Any]]:
         collector.release()
     with tempfile.TemporaryDirectory() as temp:
         writes = statistics.median(_writes(t.proposal, Path(temp)) for t in took)
-        theirs = _peer(data, window, rounds, Path(temp)) if PEER else (None, None)
+        theirs = _peer(data, window, rounds * OFTEN, Path(temp)) if PEER else (None, None)
     opened, alone, live, reading, keeping = (
         min(getattr(t, what) for t in took)
         for what in ("opened", "alone", "live", "reading", "keeping")

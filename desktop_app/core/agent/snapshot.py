@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import logging
-import zlib
 from typing import Any
 
 from desktop_app.core.asleep import Stored, has_blocks, stored_json
@@ -28,12 +27,13 @@ VERSION = 9  # of what a record means to the fold: raise it when a handler chang
 FORMER = 8  # which differs only in how it is written
 EVERY = 200  # records between two snapshots
 _ROLES: tuple[Role, ...] = ("user", "assistant", "system")
+_OF: dict[str, Role] = {str(n): role for n, role in enumerate(_ROLES)}
 
 
 def dump(now: Folded, read: bytes = b"") -> bytes:
-    """``now`` as a checksum and lines of JSON: all but the state, the state without its messages,
-    each of these, and what was ``read`` of them (``kept.dump``). Nothing may change it
-    meanwhile."""
+    """``now`` as lines of JSON: all but the state, the state without its messages, each of these,
+    and what was ``read`` of them (``kept.dump``). Nothing may change it meanwhile. Who stores it
+    sees to it that it comes back whole (``core.sessions.snapshots``)."""
     context = now.state.context
     state = now.state.model_copy(update={"context": list[Msg]()}).to_json().encode()
     messages = [stored_json(m) or m.to_json().encode() for m in context]
@@ -53,8 +53,7 @@ def dump(now: Folded, read: bytes = b"") -> bytes:
     for name in _PLAIN:
         body[name] = getattr(now, name)
     told = json.dumps(body, ensure_ascii=True, separators=(",", ":")).encode()
-    whole = b"\n".join([told, state, *messages, b""])
-    return b"%08x %b%b" % (zlib.crc32(whole), whole, read)
+    return b"\n".join([b"%", told, state, *messages, read])
 
 
 _PLAIN = (
@@ -104,17 +103,19 @@ def _read(data: bytes) -> tuple[dict[str, Any], Folded]:
     """The first line, and the state with its messages asleep. ValueError where it is of another
     version or damaged."""
     view = memoryview(data)
-    end = data.index(b"\n")
-    body = json.loads(data[9:end])
+    if not data.startswith(b"%\n"):
+        raise ValueError("it is none")
+    end = data.index(b"\n", 2)
+    body = json.loads(data[2:end])
     if body["v"] != VERSION:
         raise ValueError(f"it is of version {body['v']}")
     first = end + body["state"] + 2
     sizes: list[int] = body["sizes"]
     last = first + sum(sizes) + len(sizes)
-    if last > len(data) or data[:9] != b"%08x " % zlib.crc32(view[9:last]):
-        raise ValueError("it is damaged")
+    if last > len(data):
+        raise ValueError("it is cut short")
     state = AgentState.model_validate_json(data[end + 1 : first - 1])
-    roles: list[Role] = [_ROLES[int(n)] for n in body["roles"]]
+    roles: list[Role] = [_OF[n] for n in body["roles"]]
     stored = Stored(data, first, sizes)
     state.context = stored.messages(body["ids"], roles, body["empty"])
     now = Folded(state)

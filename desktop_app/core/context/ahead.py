@@ -18,7 +18,7 @@ from desktop_app.core.messages import Msg
 from .atoms import Atoms
 from .columns import Columns, Keys, pack
 from .cuts import FLAT, Cuts
-from .glimpses import Answer
+from .glimpses import RESULTS, Answer
 from .holdings import Holdings, columns_of
 from .intake import Intake
 from .ledger import Failed, Ledger, Pin
@@ -61,7 +61,7 @@ def dump(standing: Standing, read: Read, marks: Marks, count: CountCache) -> byt
         "files": [f if isinstance(f, dict) else f.model_dump() for f in intake.files.values()],
         "failed": [f.model_dump() for f in intake.failed],
         "skills": intake.skills,
-        "answers": [list(a) for a in intake.answers],
+        "answers": [list(a) for a in intake.answers[-RESULTS:]],
     }
     return pack(columns)
 
@@ -112,13 +112,18 @@ def _standing(columns: Columns, context: list[Msg], entry: Callable[[Msg], Entry
 # -- what was said -------------------------------------------------------------------------------
 
 
+# A row of the columns, the messages as they were stored, and who counts.
+_Held = tuple[tuple[int, str, Any, float, int], Sequence[Msg], CountCache]
+
+
 class _Later(Said):
     """Words of a message, read when somebody asks for them."""
 
     def __getattr__(self, name: str) -> Any:
         held = self.__dict__.get("_held")
         if held is not None:
-            msg, texts, size, plain = cast("tuple[Msg, CountCache, float, bool]", held)
+            (place, _, _, size, plain), context, texts = cast(_Held, held)
+            msg = context[place]
             raw = stored_json(msg) if plain else None
             text = _first_text(str(raw, "utf-8")) if raw is not None else _words(msg)
             texts.keep(text, size)
@@ -176,13 +181,16 @@ def _said_columns(
     messages = {id(m): place for place, m in enumerate(standing.context)}
     places, texts, counts, plain = list[int](), list[Any](), list[float](), list[int]()
     for said in intake.said:
-        held = said.__dict__.get("_held")
-        place = messages[id(held[0])] if held is not None else mine.get(id(said), -1)
+        held = cast("_Held | None", vars(said).get("_held"))
+        if held is None:
+            place, size = mine.get(id(said), -1), count.count(said.text)
+        else:
+            place, size = messages[id(held[1][held[0][0]])], held[0][3]
         places.append(place)
-        counts.append(held[2] if held is not None else count.count(said.text))
+        counts.append(size)
         texts.append(None if place >= 0 else said.model_dump())
         if held is not None:
-            plain.append(int(held[3]))
+            plain.append(held[0][4])
         else:
             plain.append(int(place >= 0 and _is_text(standing.context[place], said.text)))
     cuts = intake.cuts
@@ -194,6 +202,7 @@ def _said_columns(
         "said_plain": plain,
         "cut_best": cuts.best,
         "cut_seen": cuts.seen.column(),
+        "cut_sums": [cuts.all_whole, cuts.all_sizes, cuts.worst],
         "cut_again": [list(pair) for pair in cuts.again.items()],
         **{f"cut_{name}": getattr(cuts, name) for name in FLAT},
     }
@@ -203,14 +212,14 @@ def _said(columns: Columns, context: Sequence[Msg], count: CountCache) -> list[S
     made: list[Said] = []
     new = object.__new__
     names = ("said", "said_id", "said_text", "said_counts", "said_plain")
-    for place, name, told, size, plain in zip(*[columns[n] for n in names], strict=True):
-        if place < 0:
-            made.append(Said.model_validate(told))
+    for row in zip(*[columns[n] for n in names], strict=True):
+        if row[0] < 0:
+            made.append(Said.model_validate(row[2]))
             continue
         said = new(_Later)
         own = vars(said)
-        own["id"], own["whole"], own["edited"] = name, True, False
-        own["_held"] = context[place], count, size, bool(plain)
+        own["id"], own["whole"], own["edited"] = row[1], True, False
+        own["_held"] = row, context, count
         made.append(said)
     return made
 
@@ -221,6 +230,7 @@ def _cuts(columns: Columns, said: Sequence[Said]) -> Cuts:
         column = f"cut_{name}"
         setattr(cuts, name, columns.ints(column) if kind == "q" else columns.floats(column))
     cuts.best, cuts.seen = columns["cut_best"], Keys(columns.ints("cut_seen"))
+    cuts.all_whole, cuts.all_sizes, cuts.worst = columns["cut_sums"]
     cuts.said = list(said[1 : 1 + len(cuts.whole)])
     cuts.own = [None] * len(cuts.said)
     cuts.again = dict(columns["cut_again"])

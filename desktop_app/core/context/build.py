@@ -129,11 +129,16 @@ def head_messages(state: AgentState, part: dict[str, Any]) -> list[Msg]:
     history = str(part.get("history", ""))
     summary = summary_text(state)
     gen = part.get("gen", 0)
+    if summary and part and summary == whole_summary(pinned, history):
+        summary = history
+    return head_of(pinned, summary, gen)
+
+
+def head_of(pinned: str, summary: str, gen: Any) -> list[Msg]:
+    """The same of these texts."""
     head: list[Msg] = []
     if pinned:
         head.append(made("pinned", pinned, of=f"pinned-{gen}"))
-    if summary and part and summary == whole_summary(pinned, history):
-        summary = history
     if summary:
         head.append(made("summary", summary, of=f"summary-{gen}"))
     return head

@@ -27,6 +27,8 @@ def pack(columns: Mapping[str, Sequence[Any]]) -> bytes:
             kind, body = "q", array("q", values).tobytes()
         elif len(kinds) == 1 and len(values) > 1 and all(v == values[0] for v in values):
             kind, body = "1", _json([values[0], len(values)])
+        elif kinds == {str} and not any("\0" in v for v in values):
+            kind, body = "s", "\0".join(values).encode("utf-8", "surrogatepass")
         else:
             body = _json(values)
         head.append([name, kind, len(body)])
@@ -105,5 +107,7 @@ class Columns:
             return self.floats(name).tolist()
         if kind == "q":
             return self.ints(name).tolist()
+        if kind == "s":
+            return bytes(body).decode("utf-8", "surrogatepass").split("\0")
         value = json.loads(bytes(body))
         return value if kind == "j" else [value[0]] * value[1]

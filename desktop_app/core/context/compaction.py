@@ -48,6 +48,7 @@ from .types import (
 # A person who asked for it is told when the model failed; a window that is full cannot wait.
 WAITING: frozenset[Trigger] = frozenset({"manual", "alert"})
 BY_HAND: frozenset[Trigger] = frozenset({"manual", "item"})
+BETWEEN = len("\n---\n")  # between two messages of the person, as ``ledger_text`` writes them
 WORTH = 0.9  # what comes out must be at most this share of what went in, or reach the target
 
 Decision = Literal["none", "offer", "do", "refuse"]
@@ -214,9 +215,11 @@ class Compactor:
         model = self._model if asked.choices.notes else None
         room = self._allowance() if model is not None else 0
         mask = self._mask_first and trigger not in WAITING
+        if model is None:
+            return await asyncio.to_thread(self._by_rules, planner, state, mask, asked)
         draft = await asyncio.to_thread(planner.draft, state, room, mask, trigger)
         notes, rejected = None, list[tuple[str, str]]()
-        if draft.tier == 2 and model is not None and draft.covered:
+        if draft.tier == 2 and draft.covered:
             try:
                 notes = await self._notes(model, planner, draft, asked.choices.focus)
             except ContextError as error:
@@ -224,11 +227,16 @@ class Compactor:
                     raise
                 rejected.append(("summary", error.code))
         filled: list[int] = []
-        if notes is not None and model is not None:
+        if notes is not None:
             notes, filled = await self._fill(model, notes, planner, draft, asked, owed)
         proposal = await asyncio.to_thread(self._finish, planner, draft, notes, rejected, asked)
         proposal.record.filled = filled
         return proposal
+
+    def _by_rules(self, planner: Planner, state: AgentState, mask: bool, asked: _Asked) -> Proposal:
+        """Without a model."""
+        draft = planner.draft(state, 0, mask, asked.trigger)
+        return self._finish(planner, draft, None, [], asked)
 
     async def take_out(self, state: AgentState, masks: list[Mask], before: Breakdown) -> Proposal:
         """Results or images that a person wants out of the prompt now (``items``)."""
@@ -304,7 +312,7 @@ class Compactor:
         record = self._record(draft, notes, rejected, asked, planner.account)
         record.ledger = LedgerBody(draft.ledger)
         after = planner.after(draft, record)
-        _check(after, draft, planner, asked.trigger)
+        _check(after, draft, planner, asked.trigger, record.summary)
         gone, shown = draft.gone, draft.before
         record.kept_ids = [m.id for n, m in enumerate(draft.state.context) if n not in gone]
         total, upper = (shown.total, shown.upper) if shown is not None else draft.weight
@@ -372,10 +380,12 @@ def _limits(draft: Draft, account: Accounting) -> Limits:
     return account.limits if draft.before is None else draft.before.limits
 
 
-def _check(after: tuple[int, int], draft: Draft, planner: Planner, trigger: Trigger) -> None:
+def _check(
+    after: tuple[int, int], draft: Draft, planner: Planner, trigger: Trigger, summary: str
+) -> None:
     """Checks of what came out, by rules alone. Raises; nothing was changed yet."""
     limits, before, (total, upper) = planner.account.limits, draft.weight[0], after
-    if draft.tier == 2 and not _all_in(draft.summary_text(), draft.ledger.protected()):
+    if draft.tier == 2 and not _all_in(summary, draft.ledger.protected()):
         raise ContextError("compaction.failed", reason="protected")
     if total >= before:
         raise ContextError("compaction.not_smaller", before=before, after=total)
@@ -389,10 +399,11 @@ def _check(after: tuple[int, int], draft: Draft, planner: Planner, trigger: Trig
 def _all_in(text: str, protected: Iterable[str]) -> bool:
     """Whether all of ``protected`` stand in ``text``. They stand there in about this order, so
     each is looked for behind the one before it first: long ledgers are not read again for each."""
-    at = 0
+    at = end = 0
     for words in protected:
-        place = text.find(words, at)
+        next_one = text.startswith(words, end + BETWEEN)  # mostly one message after the other
+        place = end + BETWEEN if next_one else text.find(words, at)
         if place < 0 and (place := text.find(words)) < 0:
             return False
-        at = place
+        at, end = place, place + len(words)
     return True

@@ -43,7 +43,7 @@ class Cuts:
     its pieces are all of it (``sound``). Of each telling piece of one that is not ``special``: its
     ``places`` and ``numbers`` in it, ``worth``, ``by`` (what that is divided by) and ``sizes``. Of
     each piece: ``keys`` in the message ``key_places``; ``again`` are those of several pieces.
-    ``long`` are pasted ones, of which nothing is here.
+    ``all_whole`` and ``all_sizes`` are sums. ``long`` are pasted ones, of which nothing is here.
     """
 
     def __init__(self) -> None:
@@ -59,12 +59,16 @@ class Cuts:
         self.keys, self.key_places = array("q"), array("q")
         self.seen = Keys()
         self.again: dict[int, int] = {}
+        self.all_whole = self.all_sizes = 0.0
+        self.worst = -1000.0  # the lowest that a telling piece is worth by itself, as a score
         self.shared = False  # somebody else reads it: it grows no more
 
     def copy(self) -> Cuts:
         other = Cuts()
         for name in ("said", "own", "best", *FLAT):
             setattr(other, name, getattr(self, name)[:])
+        other.all_whole, other.all_sizes = self.all_whole, self.all_sizes
+        other.worst = self.worst
         other.seen, other.again = self.seen.copy(), dict(self.again)
         return other
 
@@ -93,7 +97,9 @@ class Cuts:
     def _add(self, one: Said, count: Count) -> None:
         place = len(self.said)
         self.said.append(one)
-        self.whole.append(count(one.text))
+        size = count(one.text)
+        self.whole.append(size)
+        self.all_whole += size
         if pasted(one, count):
             self.long.append(place)
             self.own.append(None)
@@ -120,7 +126,10 @@ class Cuts:
         self.numbers.extend(own.telling)
         self.worth.extend([worth[n] for n in own.telling])
         self.by.extend([1 + sizes[n] / 200 for n in own.telling])
-        self.sizes.extend([sizes[n] for n in own.telling])
+        for n in own.telling:
+            self.sizes.append(sizes[n])
+            self.all_sizes += sizes[n]
+            self.worst = max(self.worst, -worth[n] / (1 + sizes[n] / 200))
 
     def _shown(self, whole: str, best: str, count: Count) -> None:
         unit = count.unit if isinstance(count, CountCache) else count

@@ -40,11 +40,16 @@ class Draft:
     noted: float = 0.0  # and of its narratives
     spare: float = 0.0  # raw tokens left to the target
     rejected: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    _gone: tuple[list[int], set[int]] = field(default_factory=lambda: ([], set()), repr=False)
 
     @property
     def gone(self) -> set[int]:
         """``places`` for looking up."""
-        return set(self.places)
+        of, gone = self._gone
+        if of is not self.places:
+            gone = set(self.places)
+            self._gone = self.places, gone
+        return gone
 
     def summary_text(self) -> str:
         """``AgentState.summary`` after it. Masking alone leaves the summary as it is."""

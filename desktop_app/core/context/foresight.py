@@ -54,14 +54,21 @@ class Foresight:
         if (request := cut.request) is not None:
             said = said - here.said[request + 1] + here.said[request]
             kept += found[request].raw
-        for n in range(first, len(found) - 1):
-            over = kept + self.ledger(said, facts, room) - most
-            raw = found.raw_at(n)
-            if over <= 0 or kept - raw < least:
-                break
-            said += here.said[n + 1] - here.said[n]
-            facts += here.found[n + 1] - here.found[n]
-            kept -= raw
+        raws, told, facts_of = here.raw, here.said, here.found
+
+        def enough(n: int) -> bool:
+            """Whether no more than the first ``n`` need leave, or can."""
+            left = kept - (raws[n] - raws[first])
+            if left - (raws[n + 1] - raws[n]) < least:
+                return True
+            own = self.ledger(
+                said + told[n] - told[first], facts + facts_of[n] - facts_of[first], room
+            )
+            return left + own <= most
+
+        n = first + bisect_left(range(first, len(found) - 1), True, key=enough)
+        said, facts = said + told[n] - told[first], facts + facts_of[n] - facts_of[first]
+        kept -= raws[n] - raws[first]
         self.last = self.ledger(said, facts, room)
         return min(keep, kept + 1)
 

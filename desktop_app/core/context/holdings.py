@@ -12,7 +12,7 @@ from typing import Any
 from .columns import Columns
 from .giving import LINE, gives_way
 from .tokens import CountCache
-from .types import Evidence, ItemKind, ItemStatus, LedgerItem
+from .types import Evidence, ItemKind, LedgerItem
 
 Count = Callable[[str], float]
 _PLAIN = ("id", "kind", "text", "modality", "origin", "status", "pinned", "by")
@@ -39,6 +39,10 @@ def columns_of(items: Holdings) -> dict[str, Sequence[Any]] | None:
         "item_lines": items.lines,
         "item_rules": items.rules,
         "item_told": [[kind, size] for kind, size in told.items()],
+        **{
+            f"open_{kind}": array("q", [i.kind == kind and i.status == "open" for i in own])
+            for kind in kinds
+        },
         "item_found": [items.found_size()],
     }
 
@@ -51,16 +55,13 @@ class Stored:
         self.sizes = columns.floats("item_sizes")
         self.told: dict[ItemKind, float] = dict(columns["item_told"])
         [self.found] = columns["item_found"]
-        self.kinds: list[ItemKind] = columns["item_kind"]
-        self.statuses: list[ItemStatus] = columns["item_status"]
         self.texts: list[str] = columns["item_text"]
 
     def texts_of(self, kind: ItemKind) -> list[str]:
         """Of open ones."""
-        if set(self.kinds) == {kind} and set(self.statuses) == {"open"}:
-            return self.texts
-        pairs = zip(self.kinds, self.statuses, strict=True)
-        return list(compress(self.texts, [own == (kind, "open") for own in pairs]))
+        if kind not in self.told:
+            return []
+        return list(compress(self.texts, self._columns.ints(f"open_{kind}")))
 
     @cached_property
     def items(self) -> list[LedgerItem]:
@@ -78,7 +79,7 @@ class Holdings:
     counts on a line of its own (``lines``), where that is known; ``rules`` are the places of
     rules."""
 
-    __slots__ = ("_stored", "lines", "own", "rules", "sizes")
+    __slots__ = ("_found", "_stored", "_told", "lines", "own", "rules", "sizes")
 
     def __init__(self, items: Sequence[LedgerItem] = (), count: Count | None = None) -> None:
         self._stored: Stored | None = None
@@ -89,6 +90,11 @@ class Holdings:
         if isinstance(count, CountCache):
             self.sizes = array("d", count.counts([i.text for i in self.own]))
             self.lines = array("d", [count.unit(f"- {i.text}") for i in self.own])
+        # Of open items, by kind: their texts, and what they count; of those that may give way, what
+        # they take.
+        self._told: dict[ItemKind, tuple[list[str], float]] = {}
+        self._found = 0.0
+        self._sum()
 
     @classmethod
     def load(cls, columns: Columns) -> Holdings:
@@ -97,13 +103,34 @@ class Holdings:
         made._stored = Stored(columns)
         made.rules = columns["item_rules"]
         made.sizes, made.lines = made._stored.sizes[:], columns.floats("item_lines")
+        told, texts_of = made._stored.told, made._stored.texts_of
+        made._told = {kind: (texts_of(kind), size) for kind, size in told.items()}
+        made._found = made._stored.found
         return made
+
+    def _sum(self) -> None:
+        """The sums of all, in their order."""
+        self._told, self._found = {}, 0.0
+        if self.sizes is not None and self.lines is not None:
+            for item, size, line in zip(self.all(), self.sizes, self.lines, strict=True):
+                self._add(item, size, line)
+
+    def _add(self, item: LedgerItem, size: float, line: float) -> None:
+        if item.status != "open":
+            return
+        texts, lines = self._told.get(item.kind) or ([], 0.0)
+        texts.append(item.text)
+        self._told[item.kind] = texts, lines + line
+        if gives_way(item):
+            self._found += size + LINE
 
     def copy(self) -> Holdings:
         other = object.__new__(Holdings)
         other._stored, other.own, other.rules = self._stored, self.own[:], self.rules[:]
         other.sizes = self.sizes[:] if self.sizes is not None else None
         other.lines = self.lines[:] if self.lines is not None else None
+        other._told = {kind: (texts[:], size) for kind, (texts, size) in self._told.items()}
+        other._found = self._found
         return other
 
     def __len__(self) -> int:
@@ -126,8 +153,10 @@ class Holdings:
             self.rules.append(len(self))
         if self.sizes is not None and self.lines is not None:
             if isinstance(count, CountCache):
-                self.sizes.append(count.count(item.text))
-                self.lines.append(count.unit(f"- {item.text}"))
+                size, line = count.count(item.text), count.unit(f"- {item.text}")
+                self.sizes.append(size)
+                self.lines.append(line)
+                self._add(item, size, line)
             else:
                 self.sizes = self.lines = None
         self.own.append(item)
@@ -135,24 +164,23 @@ class Holdings:
     def put(self, place: int, item: LedgerItem) -> None:
         """One in the place of another of the same words."""
         self.all()[place] = item
+        self._sum()
 
     def told(self, kind: ItemKind, hidden: frozenset[str] = frozenset()) -> tuple[list[str], float]:
         """The texts of open items, and what they count on lines of their own; below 0 where that
         is not known."""
-        texts, size, own, lines = list[str](), 0.0, self.own, self.lines
-        if self._stored is not None:
-            if hidden:
-                own = self.all()
-            else:
-                texts, size = self._stored.texts_of(kind), self._stored.told.get(kind, 0.0)
-                lines = lines[-len(own) :] if lines is not None and own else array("d")
-        mine = [i.kind == kind and i.status == "open" and i.id not in hidden for i in own]
-        more = [i.text for i in compress(own, mine)]
-        if lines is None:
-            return [*texts, *more], -1.0
-        for line in compress(lines, mine):
-            size += line
-        return ([*texts, *more] if more else texts), size
+        if self.lines is None:
+            own = self.all()
+            mine = [i.kind == kind and i.status == "open" and i.id not in hidden for i in own]
+            return [i.text for i in compress(own, mine)], -1.0
+        if not hidden:
+            return self._told.get(kind) or ([], 0.0)
+        texts, size = list[str](), 0.0
+        for item, line in zip(self.all(), self.lines, strict=True):
+            if item.kind == kind and item.status == "open" and item.id not in hidden:
+                texts.append(item.text)
+                size += line
+        return texts, size
 
     def edited(self) -> list[LedgerItem]:
         """Those that a person wrote into."""
@@ -161,15 +189,7 @@ class Holdings:
     def found_size(self) -> float:
         """Tokens of open decisions and facts that may give way; below 0 where that is not
         known."""
-        if self.sizes is None:
-            return -1.0
-        size, own, sizes = 0.0, self.own, self.sizes
-        if self._stored is not None:
-            size, sizes = self._stored.found, sizes[len(self._stored.texts) :]
-        for item, n in zip(own, sizes, strict=True):
-            if item.status == "open" and gives_way(item):
-                size += n + LINE
-        return size
+        return self._found if self.sizes is not None else -1.0
 
     def only(self, items: list[LedgerItem]) -> Holdings:
         """Those of them that are left."""
@@ -179,6 +199,7 @@ class Holdings:
             stay = [id(i) in kept for i in all_of]
             made.sizes = array("d", compress(self.sizes, stay))
             made.lines = array("d", compress(self.lines, stay))
+            made._sum()
         return made
 
     def remember(self, count: Count) -> None:

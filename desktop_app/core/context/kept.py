@@ -12,6 +12,7 @@ import json
 import logging
 import threading
 import zlib
+from array import array
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import accumulate
@@ -19,11 +20,12 @@ from operator import is_
 from typing import Any
 
 import desktop_app
-from desktop_app.core.asleep import Stored, asleep, wake
+from desktop_app.core.asleep import Stored, number_of, wake
 from desktop_app.core.messages import AnyBlock, Msg, TextBlock, ToolCallBlock, ToolResultBlock
 from desktop_app.core.state import AgentState
 
 from .accounting import Accounting
+from .columns import Columns, pack
 from .findings import shape
 from .glimpses import Answer
 from .parts import Entry, Part
@@ -35,9 +37,8 @@ from .tokens import CountCache
 from .types import Evidence, LedgerItem
 
 logger = logging.getLogger(__name__)
-VERSION = f"{desktop_app.__version__}-4"  # of what is read and how: raise the last figure with it
+VERSION = f"{desktop_app.__version__}-5"  # of what is read and how: raise the last figure with it
 Row = list[Any]
-CHUNK = 1 << 16  # bytes in which the end of the first line is looked for
 
 
 class Kept:
@@ -56,7 +57,7 @@ class Kept:
         self._looked = False
         self._counter = self._model = ""
         self._first = 0  # where the first row begins
-        self._sizes: list[int] = []
+        self._table = memoryview(b"")
         self._used: set[str] = set()
         self.running: memoryview | None = None  # see ``ahead``
 
@@ -70,40 +71,45 @@ class Kept:
                 return
             view = memoryview(self._data)
             try:
-                end = self._checked(view)
+                end = bytes(view[: 1 << 12]).index(b"\n")
                 value: Any = json.loads(bytes(view[9:end]))
                 if value["v"] != VERSION:
                     return
+                table = end + 1 + value["table"]
+                self._first = table + value["running"]
+                if len(view) != self._first + value["rows"]:
+                    raise ValueError("it is cut short")
+                if bytes(view[:9]) != _sum(view[9 : self._first]) + b" ":
+                    raise ValueError("it is damaged")
+                self._table = view[end + 1 : table]
+                self.running = view[table : self._first]
                 self._counter, self._model = value["counter"], value["model"]
-                self._sizes, self._first = value["rows"], end + 1
-                self.running = view[self._first + sum(self._sizes) :]
             except (ValueError, KeyError, TypeError) as error:
                 logger.info("what was read before is not used: %s", error)
-                self._counter = self._model = ""
             finally:
                 self._looked = True
-
-    @staticmethod
-    def _checked(view: memoryview) -> int:
-        """Where the first line ends."""
-        if bytes(view[:9]) != _sum(view[9:]) + b" ":
-            raise ValueError("it is damaged")
-        at = 9
-        while (end := bytes(view[at : at + CHUNK]).find(b"\n")) < 0:
-            at += CHUNK
-            if at >= len(view):
-                raise ValueError("it has no first line")
-        return at + end
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
         """Of messages that have a row, by id."""
         ids = [m.id for m in self._whole.context]
-        return dict(zip(ids, range(len(self._sizes)), strict=False))
+        return dict(zip(ids, range(len(self._starts) - 1), strict=False))
+
+    def _number(self, msg: Msg) -> int | None:
+        """Which of the messages it is, with a row."""
+        number = None
+        if self._stored is not None:
+            number = number_of(msg, self._stored)
+            if number is None:
+                number = self._stored.numbers.get(id(msg))
+        if number is None or self._whole.context[number] is not msg:
+            return self._numbers.get(msg.id)
+        return number if number < len(self._starts) - 1 else None
 
     @cached_property
-    def _starts(self) -> list[int]:
-        return list(accumulate(self._sizes, initial=self._first))
+    def _starts(self) -> array[int]:
+        """Where each row begins, and the last one ends."""
+        return Columns(self._table).ints("starts") if self._counter else array("q")
 
     def fits(self, pricer: Pricer) -> bool:
         """Whether it was weighed as ``pricer`` weighs."""
@@ -118,11 +124,10 @@ class Kept:
 
     def row(self, msg: Msg) -> tuple[list[AnyBlock], bytes]:
         """Of ``msg``, where it begins with the blocks that were read; else nothing."""
-        number = self._numbers.get(msg.id)
+        number = self._number(msg)
         if number is None:
             return _NOTHING
-        if asleep(msg):
-            wake(msg)
+        wake(msg)
         woken = self._stored.woken if self._stored is not None else self._blocks
         blocks = woken.get(number)
         if blocks is None or len(blocks) > len(msg.content):
@@ -132,12 +137,12 @@ class Kept:
 
     def _row(self, number: int) -> bytes:
         start, end = self._starts[number : number + 2]
-        return bytes(memoryview(self._data)[start:end])
+        return bytes(memoryview(self._data)[self._first + start : self._first + end])
 
     def asleep(self, msg: Msg) -> bytes | None:
         """The row of a message that nobody looked at yet; None of another."""
-        number = self._numbers.get(msg.id)
-        mine = number is not None and self._whole.context[number] is msg and asleep(msg)
+        number = number_of(msg, self._stored) if self._stored is not None else None
+        mine = number is not None and number < len(self._starts) - 1
         return self._row(number) if mine and number is not None else None
 
     def entry(self, msg: Msg, texts: CountCache) -> Entry | None:
@@ -188,9 +193,10 @@ def dump(state: AgentState, account: Accounting, kept: Kept | None) -> bytes:
         return b""
     head = {"v": VERSION, "counter": texts.counter.name, "model": account.pricer.model}
     running = account.running.dump(state)
-    told = _bytes({**head, "rows": [len(row) for row in rows]})
-    whole = b"".join([told, b"\n", *rows, running])
-    return _sum(whole) + b" " + whole
+    table = pack({"starts": array("q", accumulate(map(len, rows), initial=0))})
+    sizes = {"table": len(table), "running": len(running), "rows": sum(map(len, rows))}
+    checked = b"".join([_bytes({**head, **sizes}), b"\n", table, running])
+    return b"".join([_sum(checked), b" ", checked, *rows])
 
 
 def _row(msg: Msg, entry: Entry, texts: CountCache) -> bytes:

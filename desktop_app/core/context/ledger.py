@@ -149,7 +149,8 @@ class Ledger(WireModel):
     _unseen: list[Glimpse] = PrivateAttr(default_factory=list[Glimpse])  # for want of room
     _cuts: Cuts | None = PrivateAttr(default=None)
     _held: Holdings | None = PrivateAttr(default=None)  # of ``items``: see ``hold``
-    _sizes: tuple[list[Said], list[float]] | None = PrivateAttr(default=None)
+    # Of ``said`` as that object: what each counts, and whether no two say the same.
+    _sizes: tuple[list[Said], list[float], bool] | None = PrivateAttr(default=None)
 
     if not TYPE_CHECKING:
 
@@ -291,9 +292,20 @@ class Ledger(WireModel):
         """Bring the person's messages into ``budget`` tokens (``said.fit``). Rules and pins are
         never touched."""
         if self.said:
-            self.said, gone, sizes = fitted(self.said, budget, count, where, self._cuts)
+            cuts = self._cuts = (self._cuts or Cuts()).upto(self.said, count)
+            first, last = self.said[0].text, self.said[-1].text
+            self.said, gone, sizes = fitted(self.said, budget, count, where, cuts)
             self.left_out += gone
-            self._sizes = self.said, sizes
+            apart = first != last and not (cuts.again or cuts.long)
+            if apart and not any(s.edited for s in self.said):
+                texts = [s.text for s in self.said[1:-1]]
+                apart = not (texts.count(first) or texts.count(last))
+            self._sizes = self.said, sizes, apart
+
+    @property
+    def apart(self) -> bool:
+        """Whether it is known that no two messages say the same."""
+        return self._sizes is not None and self._sizes[0] is self.said and self._sizes[2]
 
     def said_sizes(self) -> list[float] | None:
         """What each message counts on lines of its own, where that is known."""

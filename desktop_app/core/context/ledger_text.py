@@ -77,6 +77,8 @@ def _plain(ledger: Ledger) -> list[int]:
     shown, hidden = list(enumerate(ledger.said)), set(ledger.hidden)
     if hidden:
         shown = [(n, s) for n, s in shown if ledger.said_id(n) not in hidden]
+    if not ruled and ledger.apart:
+        return [n for n, _ in shown]
     again = {s.text: n for n, s in shown}
     last = len(ledger.said) - 1
     return [
@@ -218,8 +220,11 @@ def _failed(failed: Failed) -> str:
 def file_lines(files: Sequence[Touched], shown: int) -> list[str]:
     """Newest last; files that were changed go before those that were only read. Beyond ``shown``
     the others are counted by folder."""
-    order = sorted(range(len(files)), key=lambda n: (files[n].changed, n), reverse=True)
-    listed = set(order[:shown])
+    changed = [n for n, f in enumerate(files) if f.written or f.edited or f.deleted]
+    others = set(range(len(files))).difference(changed)
+    listed = {*changed[-shown:]} if shown else set[int]()
+    if (more := shown - len(listed)) > 0:
+        listed.update(sorted(others)[-more:])
     older = [f for n, f in enumerate(files) if n not in listed]
     folders: dict[str, int] = {}
     for file in older:

@@ -42,7 +42,7 @@ def offload(draft: Draft) -> Draft:
 
 def _carried(draft: Draft, end: tuple[int, int]) -> list[Any] | None:
     """The end of the offload in terms of the state after the compaction."""
-    gone = set(draft.places)
+    gone = draft.gone
     context = draft.state.context
     for place in range(end[0], len(context)):
         if place not in gone:

@@ -6,7 +6,7 @@ gone on from, and not taken in again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from .intake import Intake
 from .ledger import Ledger
@@ -31,7 +31,7 @@ class Past:
         self._spoke = standing.persons[-1] if standing.persons else 0
         self._known = list(read)  # each goes on from the one before
 
-    def ledger(self, gone: set[int], front: int | None, blocks: int, count: Count) -> Ledger:
+    def ledger(self, gone: Collection[int], front: int | None, blocks: int, count: Count) -> Ledger:
         """A ledger of its own, of the messages at the places ``gone`` and of the first ``blocks``
         blocks of the one at ``front``."""
         wanted = self._wanted(gone, front, blocks)
@@ -50,7 +50,7 @@ class Past:
         self._known[-1].intake.copy().close(ledger)
         return ledger
 
-    def _wanted(self, gone: set[int], front: int | None, blocks: int) -> Runs:
+    def _wanted(self, gone: Collection[int], front: int | None, blocks: int) -> Runs:
         """The parts that leave, in order."""
         firsts, atoms = self._standing.firsts, self._standing.atoms
         wanted = Runs()

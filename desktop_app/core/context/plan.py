@@ -307,10 +307,13 @@ class Planner:
         elif context and context[-1].role == "assistant":
             # All of a reply that may go on: its message stays, empty, for what comes.
             draft.front, draft.front_blocks = len(context) - 1, len(context[-1].content)
-        gone = cut.messages(found) - {draft.front}
+        gone = cut.messages(found)
+        gone.discard(-1 if draft.front is None else draft.front)
         if draft.front in chosen.stay:
             draft.front, draft.front_blocks = None, 0
-        draft.places = sorted((gone - chosen.stay) | (chosen.leave - {draft.front}))
+        if chosen.stay or chosen.leave:
+            gone = (gone - chosen.stay) | (chosen.leave - {draft.front})
+        draft.places = sorted(gone)
         draft.covered = [context[p] for p in draft.places]
         if draft.front is not None:
             msg = context[draft.front]
@@ -345,7 +348,7 @@ class Planner:
             absorb(draft.ledger, chosen.absorbed(draft.covered), count)
         else:
             past = self._past
-            draft.ledger = past.ledger(draft.gone, draft.front, draft.front_blocks, count)
+            draft.ledger = past.ledger(draft.places, draft.front, draft.front_blocks, count)
         ledger = draft.ledger
         draft.rejected += chosen.change(ledger)
         ledger.tasks = task_lines(open_tasks(draft.state))

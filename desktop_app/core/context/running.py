@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from operator import is_
 from typing import Any, Protocol
 
-from desktop_app.core.asleep import asleep
+from desktop_app.core.asleep import asleep, awake
 from desktop_app.core.messages import AnyBlock, Msg, ToolResultBlock
 from desktop_app.core.state import AgentState
 
@@ -28,7 +28,7 @@ from .standing import Read, Standing
 from .tokens import CountCache
 
 FEW = 12  # atoms taken in on the event loop at once
-MARGIN = 8  # atoms: plans are not foreseen more exactly than that
+MARGIN = 4  # atoms: plans are not foreseen more exactly than that
 KEPT = 0.3  # of W: what is older than the newest so much leaves with nearly any compaction
 
 
@@ -94,10 +94,10 @@ class Running:
         with self._lock:
             self._update(context)
             self._begin(part)
-            for name in ("_sure", "_ahead"):
-                read: Read | None = getattr(self, name)
-                if read is not None and self._pins(0, read.upto) != read.pinned:
-                    setattr(self, name, None)  # marks are beside the text and may change there
+            both = (self._sure, self._ahead)
+            pins = self._pins(0, max([r.upto for r in both if r is not None], default=0))
+            # Marks are beside the text and may change there.
+            self._sure, self._ahead = (r if self._holds(r, pins) else None for r in both)
             self._take_in(keep, aim)
             reads = [r for r in (self._sure, self._ahead) if r is not None]
             for read in reads:
@@ -206,7 +206,7 @@ class Running:
         most_of_all = min(last, standing.opened)
         sure = min(most_of_all, bisect_left(standing.raw, standing.raw[-1] - keep))
         likely = min(most_of_all, aim.leaves(standing, self._ledger)) - MARGIN
-        if self._ahead is not None and self._ahead.upto > likely + 4 * MARGIN:
+        if self._ahead is not None and self._ahead.upto > likely + 8 * MARGIN:
             self._ahead = None  # less leaves than was thought
         if self._sure is not None or self._ahead is None:
             self._sure = self._taken(self._sure, sure, most)
@@ -234,12 +234,20 @@ class Running:
         firsts = self._standing.firsts
         at, to = bisect_left(firsts, first), bisect_left(firsts, end)
         found: set[tuple[int, int]] = set()
-        for place, msg in enumerate(self._context[at:to], at):
-            if asleep(msg):
-                found |= self._marks.get(place, _NONE)
-            else:
-                found |= _pinned(place, msg)
+        context = self._context
+        for place in awake(context[at:to]):
+            found |= _pinned(at + place, context[at + place])
+        for place, marks in self._marks.items():
+            if at <= place < to and asleep(context[place]):
+                found |= marks
         return found
+
+    def _holds(self, read: Read | None, pins: set[tuple[int, int]]) -> bool:
+        """Whether what is pinned now of what was read was pinned then."""
+        if read is None:
+            return False
+        last = bisect_left(self._standing.firsts, read.upto)
+        return {pin for pin in pins if pin[0] < last} == read.pinned
 
     def _reading(self) -> Read | None:
         return self._ahead
@@ -257,11 +265,11 @@ def _pinned(place: int, msg: Msg) -> set[tuple[int, int]]:
     found = {(place, -1)} if msg.metadata and is_pinned(msg.metadata) else _NONE
     if msg.role == "user":
         return found
-    results = [
-        (place, n) for n, b in enumerate(msg.content) if b.type == "tool_result" and _marked(b)
-    ]
-    return found.union(results) if results else found
+    blocks = enumerate(msg.content)
+    marked = [(n, b) for n, b in blocks if b.type == "tool_result" and _marks(b)]
+    results = {(place, n) for n, b in marked if is_pinned(_marks(b))} if marked else _NONE
+    return found | results if results else found
 
 
-def _marked(block: AnyBlock) -> bool:
-    return isinstance(block, ToolResultBlock) and is_pinned(block.metadata)
+def _marks(block: AnyBlock) -> dict[str, Any]:
+    return block.metadata if isinstance(block, ToolResultBlock) else {}

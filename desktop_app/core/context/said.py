@@ -54,7 +54,7 @@ def fitted(
     unit = count.unit if isinstance(count, CountCache) else count
     cuts = (cuts or Cuts()).upto(said, count)
     first_and_last = dict.fromkeys((0, len(said) - 1))
-    whole = sum(cuts.whole) + sum([count(said[n].text) for n in first_and_last])
+    whole = cuts.all_whole + sum([count(said[n].text) for n in first_and_last])
     if whole <= budget and not cuts.long:
         shown = [unit(said[n].text) for n in first_and_last]
         return list(said), 0, [*shown[:1], *cuts.shown, *shown[1:]]
@@ -99,22 +99,40 @@ class _Choice:
         """What is taken of ``budget`` tokens, and what each counts in the prompt."""
         cuts, close, later = self._cuts, self._close, self._later
         # Of the same score the newest first.
+        newest = range(len(cuts.said) - 1, -1, -1)
+        whole = [n for n in newest if cuts.plain[n] > 0 and n not in close]
+        if self._all_telling(budget):
+            sizes = [cuts.plain[n] for n in whole]
+            taken = _Taken(self, None, whole)
+            return self._filled(taken, sizes, range(len(whole)), budget - cuts.all_sizes)
         wanted = range(len(cuts.places) - 1, -1, -1)
-        telling = [n for n in wanted if cuts.places[n] not in close] if close else [*wanted]
-        whole = [
-            n for n in range(len(cuts.said) - 1, -1, -1) if cuts.plain[n] > 0 and n not in close
-        ]
+        telling = [n for n in wanted if cuts.places[n] not in close]
         scores = [-(cuts.worth[n] + later * (cuts.places[n] + 1)) / cuts.by[n] for n in telling]
         scores += [-max(later * (n + 1), LOWEST) for n in whole]
         sizes = [cuts.sizes[n] for n in telling] + [cuts.plain[n] for n in whole]
         scores += self._scores
         sizes += self._sizes
         order = sorted(range(len(scores)), key=scores.__getitem__)
+        return self._filled(_Taken(self, telling, whole), sizes, order, budget)
+
+    def _all_telling(self, budget: float) -> bool:
+        """Whether all telling pieces fit and come before all others: most often so, and then none
+        need be looked at."""
+        cuts = self._cuts
+        if self._close or not cuts.sizes or cuts.all_sizes > budget:
+            return False
+        # What is newer is worth a little more: by itself each is worth that at least.
+        return cuts.worst < -max(self._later * len(cuts.said), LOWEST)
+
+    def _filled(
+        self, taken: _Taken, sizes: Sequence[float], order: Sequence[int], budget: float
+    ) -> tuple[list[Said], list[float]]:
+        """The first in ``order`` that fit one after the other, then whatever still fits."""
         running = list(accumulate([sizes[n] for n in order]))
-        at = bisect_right(running, budget)  # so many fit one after the other
+        at = bisect_right(running, budget)
         left = budget - (running[at - 1] if at else 0.0)
-        taken = _Taken(self, telling, whole, order[:at])
-        least = min(cuts.least, default=0.0)
+        taken.begin(order[:at])
+        least = min(self._cuts.least, default=0.0)
         for number in order[at:]:
             if left < least:
                 break
@@ -209,23 +227,26 @@ class _Choice:
 
 class _Taken:
     """What was taken: numbers of ``telling`` pieces, then of plain ones of ``whole`` messages, then
-    of what was looked at closely."""
+    of what was looked at closely. ``telling`` None: all are, and have no numbers."""
 
-    def __init__(
-        self, choice: _Choice, telling: list[int], whole: list[int], first: list[int]
-    ) -> None:
+    def __init__(self, choice: _Choice, telling: list[int] | None, whole: list[int]) -> None:
         self._choice = choice
         self._cuts = choice.cuts
         self._telling = telling
         self._whole = whole
-        self._ends = len(telling), len(telling) + len(whole)
-        self._told = [n for n in first if n < self._ends[0]]
-        self._plain = {
-            whole[n - self._ends[0]] for n in first if self._ends[0] <= n < self._ends[1]
-        }
+        first = len(telling or ())
+        self._ends = first, first + len(whole)
+        self._told: list[int] = []
+        self._plain: set[int] = set()
         self._some: dict[int, list[int]] = {}
+
+    def begin(self, first: Sequence[int]) -> None:
+        """Take all these."""
+        told, plain = self._ends
+        self._told = [n for n in first if n < told]
+        self._plain = {self._whole[n - told] for n in first if told <= n < plain}
         for n in first:
-            if n >= self._ends[1]:
+            if n >= plain:
                 self.add(n)
 
     def own(self, number: int) -> tuple[int, tuple[int, ...]]:
@@ -236,7 +257,7 @@ class _Taken:
         if number >= told:
             place = self._whole[number - told]
             return place, self._choice.pieces(place).plain
-        n = self._telling[number]
+        n = (self._telling or ())[number]
         return self._cuts.places[n], (self._cuts.numbers[n],)
 
     def add(self, number: int) -> None:
@@ -256,11 +277,16 @@ class _Taken:
         """The messages, in order, and what each counts in the prompt."""
         cuts, some, plain = self._cuts, self._some, self._plain
         telling = self._telling
-        told = Counter([cuts.places[telling[n]] for n in self._told])
-        parted = {p for p, times in told.items() if times < cuts.told[p] or p in some}
-        for n in self._told if parted else ():
-            if (place := cuts.places[telling[n]]) in parted:
-                self.some(place, cuts.numbers[telling[n]])
+        if telling is None:
+            told = {place: times for place, times in enumerate(cuts.told) if times}
+            for place in told.keys() & some.keys():
+                some[place] += self._choice.pieces(place).telling
+        else:
+            told = Counter([cuts.places[telling[n]] for n in self._told])
+            parted = {p for p, times in told.items() if times < cuts.told[p] or p in some}
+            for n in self._told if parted else ():
+                if (place := cuts.places[telling[n]]) in parted:
+                    self.some(place, cuts.numbers[telling[n]])
         for place in plain & some.keys():
             some[place] += self._choice.pieces(place).plain
         made, sizes = list[Said](), list[float]()

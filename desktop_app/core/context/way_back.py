@@ -37,7 +37,9 @@ class WayBack(Mapping[str, Any]):
         self._stored = Sleepers(left)
         self._marks: dict[tuple[int, int], dict[str, Any]] = {}
         for place in self._stored.awake:
-            self._mark_all(place, left[place])
+            msg = left[place]
+            if msg.metadata or any(map(_marks_of, msg.content)):
+                self._mark_all(place, msg)
         self._plain = {"outputs": outputs, "former": former, "written": written}
 
     def _mark_all(self, place: int, msg: Msg) -> None:

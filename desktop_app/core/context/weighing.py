@@ -9,7 +9,14 @@ from desktop_app.core.state import AgentState
 
 from .accounting import Accounting
 from .applying import apply
-from .build import Envelope, compaction_part, from_iteration, head_messages, tail_messages
+from .build import (
+    Envelope,
+    compaction_part,
+    from_iteration,
+    head_messages,
+    head_of,
+    tail_messages,
+)
 from .draft import Draft
 from .iterations import iterations
 from .parts import Entry
@@ -57,7 +64,11 @@ def remaining(
     new = state.model_copy(update={"context": [], "summary": record.summary})
     shown = any(place not in gone and place != front for place in standing.tasks)
     shown |= any(p.tasks for p in parts[len(left) :])
-    ends = [*head_messages(new, part), *tail_messages(new, part, shown)]
+    if draft.tier == 1:
+        ends = head_messages(new, part)
+    else:  # the summary is these two texts
+        ends = head_of(ledger.pinned, ledger.history, ledger.gen)
+    ends += tail_messages(new, part, shown)
     raw += sum(p.raw for p in _priced(account, ends))
     return account.foresee_sum(envelope, raw, standing.left(standing.images, draft.places))
 

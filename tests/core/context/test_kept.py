@@ -6,11 +6,13 @@ from __future__ import annotations
 import json
 import random
 import zlib
+from itertools import accumulate, pairwise
 from typing import Any
 
 import pytest
 
 from desktop_app.core.context.accounting import Accounting
+from desktop_app.core.context.columns import Columns, pack
 from desktop_app.core.context.kept import Kept, adopt, dump
 from desktop_app.core.context.tokens import ClassCounter
 from desktop_app.core.context.types import Limits
@@ -38,14 +40,15 @@ def reopened(state: AgentState, data: bytes, account: Accounting) -> tuple[Agent
 def changed(data: bytes, head: dict[str, Any], rows: list[bytes] | None = None) -> bytes:
     """The same with another head, or other first rows, and sound."""
     told, _, body = data[9:].partition(b"\n")
-    value, own, at = json.loads(told), list[bytes](), 0
-    for size in value["rows"]:
-        own.append(body[at : at + size])
-        at += size
+    value = json.loads(told)
+    table, running = body[: value["table"]], body[value["table"] :][: value["running"]]
+    rows_now, starts = body[value["table"] + value["running"] :], Columns(table)["starts"]
+    own = [rows_now[start:end] for start, end in pairwise(starts)]
     whole = [*(rows or []), *own[len(rows or []) :]]
-    value = {**value, "rows": [len(row) for row in whole], **head}
-    found = b"".join([json.dumps(value).encode(), b"\n", *whole, body[at:]])
-    return f"{zlib.crc32(found):08x} ".encode() + found
+    table = pack({"starts": list(accumulate(map(len, whole), initial=0))})
+    sizes = {"table": len(table), "running": len(running), "rows": sum(map(len, whole))}
+    found = b"".join([json.dumps({**value, **sizes, **head}).encode(), b"\n", table, running])
+    return b"".join([f"{zlib.crc32(found):08x} ".encode(), found, *whole])
 
 
 def test_a_session_that_is_opened_again_says_the_same_and_is_not_read_anew() -> None:
@@ -96,14 +99,14 @@ def test_what_nobody_asked_for_is_kept_on() -> None:
     assert written(fresh, again, found) == first
 
 
-@pytest.mark.parametrize("how", ["version", "checksum", "cut", "empty"])
+@pytest.mark.parametrize("how", ["version", "head", "cut", "empty"])
 def test_what_another_version_kept_or_is_damaged_is_not_used(how: str) -> None:
     state, account = long(3), Accounting(LIMITS)
     account.parts.of(state.context)
     data = written(account, state)
     data = {
         "version": changed(data, {"v": "0.0.0-0"}),
-        "checksum": data.replace(b"decision", b"decisiom"),
+        "head": data.replace(b'"starts"', b'"startz"'),
         "cut": data[: len(data) // 2],
         "empty": b" ",
     }[how]
