@@ -65,12 +65,14 @@ class ModelsDialog(Dialog):
         self._closed = self._filling = False
         self._drafts: dict[str, Entered] = {}  # what was changed and not saved, by model
         self._shown, self._as_it_is = "", self.form.entered()
+        self._noted = ""  # the service whose key the line below the field is about
         self._found: list[Found] = []
         self.form.listWanted.connect(lambda: self._ask("list", self._list_models))
         self.form.modelChosen.connect(
             lambda p, m: self._ask("look up", lambda: self._look_up(p, m))
         )
         self.form.keysWanted.connect(self.keysWanted.emit)
+        self.form.changed.connect(self._service_typed)
         self.finished.connect(self._end)
         self._fill()
         self._select(self.library.models[0].id if self.library.models else "")
@@ -228,7 +230,16 @@ class ModelsDialog(Dialog):
         self.first.setVisible(kept)
         self.first.setEnabled(one.id != self._default or bool(self._others()))
         self._say(lambda: "")
+        self._noted = one.service
         self._ask("key", lambda: self._note_key(one))
+
+    def _service_typed(self) -> None:
+        """Another provider or address: is there a key for it already?"""
+        one = self.chosen() or ModelDefinition("", "openai", "", "")
+        typed = self.form.typed_service(one)
+        if typed is not None and typed.service != self._noted:
+            self._noted = typed.service
+            self._ask("key", lambda: self._note_key(typed))
 
     def _stow(self) -> None:
         """Keep what was changed of the model that is shown, until it is saved or given up."""
@@ -303,6 +314,7 @@ class ModelsDialog(Dialog):
     def keys_changed(self) -> None:
         """Keys may lie elsewhere now."""
         one = self.chosen() or ModelDefinition("", "openai", "", "", images=True)
+        self._noted = one.service
         self._ask("key", lambda: self._note_key(one))
 
     def again(self) -> None:
@@ -330,6 +342,10 @@ class ModelsDialog(Dialog):
         if one is None:
             return
         first = not self.library.models and self._default in ("", DEFAULT_MODEL)
+        others = [
+            m.name for m in self.library.models if m.service == one.service and m.id != one.id
+        ]
+        shared = ", ".join(others) if self.form.key.text().strip() else ""
         kept, place = await self.library.put(one, self.form.key.text().strip())
         if self._closed:
             return
@@ -341,6 +357,8 @@ class ModelsDialog(Dialog):
         if first:
             self._make_default()  # whoever adds the first one means to use it
         also = tr("New sessions begin with {name}.", name=kept.name) if first else ""
+        if shared:
+            also = tr("Its key is also that of {names}: one for each service.", names=shared)
         if place == "session":
             self._say_session(
                 lambda: sentences(tr("Saved. The key lasts until the program ends."), also)

@@ -343,6 +343,15 @@ class ModelForm(QWidget):
             return None
         return replace(self._one, provider=spec.id, address=address, name=spec.name)
 
+    def typed_service(self, one: ModelDefinition) -> ModelDefinition | None:
+        """``one`` at the service that stands in the fields; None while its address is being
+        written."""
+        written = with_scheme(self.address.text().strip())
+        if written and not written.startswith(("http://", "https://")):
+            return None
+        name = self.model.text().strip() or one.model or "?"
+        return replace(one, provider=self.provider.value(), address=written, model=name)
+
     def _address(self) -> str:
         """The address, made whole in its field where the scheme was left out."""
         written = self.address.text().strip()

@@ -111,6 +111,22 @@ def test_a_model_is_added_tried_made_default_and_removed(
     assert Definitions.load(tmp_path / "models.json").models == []
 
 
+def test_a_service_has_one_key_and_the_dialog_says_so(
+    qtbot: Any, dialog: ModelsDialog, library: ModelLibrary
+) -> None:
+    address = "http://127.0.0.1:9/v1"
+    for n, key in ((1, KEY), (2, KEY[::-1])):
+        qtbot.mouseClick(dialog.add, Qt.MouseButton.LeftButton)
+        choose(dialog, "compatible")
+        write(dialog, model=f"m{n}", name=f"Model {n}", address=address)
+        if n == 2:
+            qtbot.waitUntil(lambda: dialog.form.key_note.text().startswith("A key is known"))
+        write(dialog, key=key)
+        qtbot.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
+        qtbot.waitUntil(lambda n=n: len(library.models) == n and "Saved" in dialog.told.text())
+    assert "also that of Model 1" in dialog.told.text()
+
+
 def _question() -> ConfirmDialog | None:
     shown = (w for w in QApplication.topLevelWidgets() if isinstance(w, ConfirmDialog))
     return next((w for w in shown if w.isVisible()), None)
@@ -303,8 +319,7 @@ def test_servers_on_this_computer_are_offered_and_can_be_left_alone(
     qtbot.waitUntil(lambda: names(dialog) == ["llama3"])
     dialog.discover.setChecked(False)
     dialog.reject()  # what saves goes on
-    qtbot.waitUntil(lambda: library.file.discover is False)
-    assert Definitions.load(library.file.path).discover is False
+    qtbot.waitUntil(lambda: Definitions.load(library.file.path).discover is False)
 
 
 def test_a_switch_that_cannot_be_saved_goes_back_and_says_why(
