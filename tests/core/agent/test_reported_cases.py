@@ -213,3 +213,27 @@ async def test_1_a_window_full_of_what_is_fixed_is_told_with_what_fills_it(tmp_p
     assert c.state.context[0].text() == "hi", "and nothing is lost"
     await c.close()
     await b.close()
+
+
+async def test_c20_a_window_that_filled_up_in_mid_answer_is_learned_and_the_answer_goes_on(
+    tmp_path: Path,
+) -> None:
+    """Anthropic's ``model_context_window_exceeded``: the window is smaller than was believed."""
+    b = Bench(tmp_path, ScriptedModel([[Say(LONG)] for _ in range(8)], titles=[[Say("T")]]))
+    c = await filled(b)
+    total = (await c.breakdown()).total
+    cut = [Say("Half of it"), Ends("window", Usage(input_tokens=total, output_tokens=500))]
+    model = ScriptedModel([cut, [Say("and the rest.")]], summaries=[[Say("# Done\ntalked")]])
+    b.model = model
+    ended = of(await collect(c.send("Tell me all of it.")), ev.RunFinished)[-1]
+    assert (ended.reason, ended.code) == ("error", "model.window_full")
+    assert c.state.context[-1].text() == "Half of it"
+    limits = (await c.breakdown()).limits
+    assert (limits.window, limits.source) == (total + 500, "error")
+    events = await collect(c.go_on())
+    assert of(events, ev.CompactionFinished), "room is made first"
+    assert of(events, ev.RunFinished)[-1].reason == "completed"
+    asked = [m.text() for m in model.requests[-1].messages]
+    assert "Half of it" in asked, "it goes on from what is there"
+    await c.close()
+    await b.close()
