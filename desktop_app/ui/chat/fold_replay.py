@@ -9,7 +9,7 @@ from desktop_app.core.agent.base import HistoryEntry
 
 from .fold_base import FoldBase
 from .items import NoticeItem, TextItem, ToolItem, UserItem
-from .records import data_name, output_text, shows, span_us, user_item_from
+from .records import data_name, output_text, said_us, shows, span_us, user_item_from
 
 
 class ReplayFold(FoldBase):
@@ -100,7 +100,8 @@ class ReplayFold(FoldBase):
         if not shown:
             return
         cut = body.get("finish") == "interrupted"
-        reply = self._reply(reply_id, ts_us, str(body.get("model") or ""))
+        began = cast("dict[str, Any]", shown[0]).get("created_at")
+        reply = self._reply(reply_id, said_us(began, ts_us), str(body.get("model") or ""))
         nth = 0
         for block in cast("list[dict[str, Any]]", shown):
             kind = block.get("type")

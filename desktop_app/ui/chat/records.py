@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, cast
 
 from desktop_app.core.agent.base import HistoryEntry
+from desktop_app.core.agent.foreign import time_us
 from desktop_app.core.messages import DataBlock, Msg, TextBlock
 
 from .items import UserItem
@@ -14,6 +15,7 @@ from .items import UserItem
 _ATTACHMENT = re.compile(
     r"""name=(['"])(?P<name>.*)\1 path=(?P<quote>['"])(?P<path>.*)(?P=quote)""", re.DOTALL
 )
+_LATER_US = 120_000_000  # a record comes soon after what it holds
 _HASHED = re.compile(r"[0-9a-f]{64}\b")  # a file that came with a message, kept under its hash
 # What the loop tells the model at the end of a result; the card says it in its own words.
 _REMINDER = re.compile(
@@ -59,6 +61,13 @@ def span_us(start: Any, end: Any) -> int:
     return max(0, round(seconds * 1_000_000))
 
 
+def said_us(stamp: Any, ts_us: int) -> int:
+    """When something was said: its own time where that is clearly older than the record, which in
+    a branch was written when the branch was made."""
+    said = time_us(stamp) if isinstance(stamp, str) else 0
+    return said if 0 < said < ts_us - _LATER_US else ts_us
+
+
 def user_item(msg: Msg, ts_us: int) -> UserItem:
     """A person's message from a live event."""
     texts: list[str] = []
@@ -92,7 +101,7 @@ def user_item_from(msg: dict[str, Any], entry: HistoryEntry) -> UserItem:
         texts,
         names,
         metadata if isinstance(metadata, dict) else {},
-        entry.ts_us,
+        said_us(msg.get("created_at"), entry.ts_us),
     )
 
 

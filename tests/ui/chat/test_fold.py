@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -325,3 +326,19 @@ def test_a_file_that_came_with_a_message_has_its_own_name() -> None:
     item = fold.items["u:u"]
     assert isinstance(item, UserItem)
     assert item.attachments == ("docs/notes.md", "it's.csv")
+
+
+def test_what_a_branch_carried_keeps_its_time() -> None:
+    then, now = "2026-03-01T09:30:00.000000", 1_800_000_000_000_000
+    block = {"type": "text", "id": "t", "text": "Yes.", "created_at": then}
+    made = [
+        ("user.message", {"msg": {"id": "u", "content": "Hi", "created_at": then}}),
+        ("assistant.message", {"reply_id": "r", "blocks": [block], "ops": []}),
+        ("user.message", {"msg": {"id": "v", "content": "New"}}),
+    ]
+    fold = Fold()
+    for seq, (kind, body) in enumerate(made, 1):
+        fold.entry(HistoryEntry(seq, kind, now, json.dumps(body).encode()))
+    times = [getattr(fold.items[i], "ts_us", 0) for i in ("u:u", "h:r", "u:v")]
+    said = round(datetime.fromisoformat(then).timestamp() * 1_000_000)
+    assert times == [said, said, now]
