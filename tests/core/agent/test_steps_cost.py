@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from desktop_app.core.agent import engine, run
+from desktop_app.core.agent import engine, log, run
 from desktop_app.core.context.accounting import Accounting
 from desktop_app.core.context.build import PromptBuilder
 from desktop_app.core.crew import Crew
@@ -60,6 +60,8 @@ async def test_a_step_goes_one_way_to_a_thread_and_asks_for_nothing_twice(
     able.learn(str(page))
     monkeypatch.setattr(run, "DRAFT_SECONDS", 3600.0)  # what comes by the clock is no step's
     monkeypatch.setattr(engine, "LOOK_SECONDS", 3600.0)
+    monkeypatch.setattr(log, "HELD_SECONDS", 3600.0)
+    monkeypatch.setattr(run, "SHOWN_SECONDS", 3600.0)
     counted = Counted(monkeypatch)
     counted.watch(Crew, "_put", "ways to a thread")
     counted.watch(json, "loads", "arguments parsed", lambda text: text == ARGUMENTS)
