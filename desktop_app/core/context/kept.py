@@ -117,6 +117,16 @@ class Kept:
             self._load()
         return (self._counter, self._model) == (pricer.texts.counter.name, pricer.model)
 
+    def release(self) -> None:
+        """Let all of it go, once every message that is still there was looked at."""
+        with self._lock:
+            self._looked, self._counter = True, ""
+            self._data = self._table = memoryview(b"")
+            self.running = self._stored = None
+            self._whole, self._blocks = AgentState(session_id=""), {}
+            vars(self).pop("_numbers", None)
+            vars(self).pop("_starts", None)
+
     @property
     def state(self) -> AgentState:
         """What it was kept of, as that was then."""
@@ -181,14 +191,19 @@ def dump(state: AgentState, account: Accounting, kept: Kept | None) -> bytes:
     parts, texts, rows = account.parts, account.pricer.texts, list[bytes]()
     if kept is not None and not kept.fits(account.pricer):
         kept = None
+    wanted = False  # of what was read before
     for msg in state.context:
         if kept is not None and (row := kept.asleep(msg)) is not None:
             rows.append(row)
+            wanted = True
         elif (entry := parts.known(msg)) is not None:
             entry.row = entry.row or _row(msg, entry, texts)
             rows.append(entry.row)
         else:
             rows.append(kept.row(msg)[1] if kept is not None else b"")
+            wanted = wanted or bool(rows[-1])
+    if kept is not None and not wanted:
+        kept.release()
     if not any(rows):
         return b""
     head = {"v": VERSION, "counter": texts.counter.name, "model": account.pricer.model}

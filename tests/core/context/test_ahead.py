@@ -193,6 +193,20 @@ def test_what_nobody_looked_at_is_written_again_as_it_was() -> None:
     assert all(asleep(m) for m in now.state.context[:-2])
 
 
+def test_the_bytes_are_let_go_once_every_message_was_looked_at() -> None:
+    _, account, data = ready()
+    now, fresh = reopened(data, account.limits)
+    assert now.kept is not None
+    stored(now.state, fresh, now.kept)
+    assert now.kept.fits(fresh.pricer), "something is still asleep"
+    fresh.parts.of(now.state.context)
+    again = stored(now.state, fresh, now.kept)
+    assert not now.kept.fits(fresh.pricer)
+    assert stored(now.state, fresh, now.kept) == again
+    other, opened = reopened(again, account.limits)
+    assert told(opened, other.state, HOW)[0] == told(fresh, now.state, HOW)[0]
+
+
 def test_a_pin_set_after_opening_counts_as_one_set_before() -> None:
     state, account, data = ready()
     now, fresh = reopened(data, account.limits)
