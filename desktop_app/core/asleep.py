@@ -147,6 +147,16 @@ def has_blocks(msg: Msg) -> bool:
     return "_empty" not in fields if "_stored" in fields else bool(msg.content)
 
 
+def may_hold(msg: Msg, *words: str) -> bool:
+    """Whether one of some plain words may stand in a message: False is certain, and told of one
+    that is asleep without reading it."""
+    raw = stored_json(msg)
+    if raw is None:
+        return True
+    text = bytes(raw)
+    return any(json.dumps(word)[1:-1].encode() in text or word.encode() in text for word in words)
+
+
 def with_blocks(messages: Iterable[Msg]) -> list[Msg]:
     """Those of many in which there is something, without reading them."""
     return [

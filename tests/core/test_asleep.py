@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from desktop_app.core.asleep import Stored, asleep, has_blocks, stored_json, wake
+from desktop_app.core.agent.finding import locate
+from desktop_app.core.asleep import Stored, asleep, has_blocks, may_hold, stored_json, wake
 from desktop_app.core.messages import Msg, TextBlock, ToolCallBlock, ToolResultBlock
 from desktop_app.core.state import AgentState
 
@@ -51,6 +52,27 @@ def test_its_id_and_role_are_known_and_nothing_is_read_for_them() -> None:
         assert now.to_json() == was.to_json()
         assert bytes(stored_json(now) or b"") == was.to_json().encode()
         assert asleep(now)
+
+
+def test_what_cannot_stand_in_it_is_known_without_reading_it() -> None:
+    first, reply, empty = sleeping(some())
+    assert may_hold(reply, "nothing", "o1")
+    assert may_hold(reply, "说明")
+    assert not may_hold(reply, "pinned", "o2")
+    assert not may_hold(first, "o1")
+    assert all(map(asleep, (first, reply, empty)))
+    wake(reply)
+    assert may_hold(reply, "o2"), "of one that is awake nothing is certain"
+
+
+def test_a_thing_is_found_in_a_message_that_is_asleep_and_only_that_is_read() -> None:
+    messages = some()
+    state = AgentState(session_id="s", context=sleeping(messages))
+    assert locate(state, "o1") == (1, 2)
+    assert [asleep(m) for m in state.context] == [True, False, True]
+    assert locate(state, messages[0].id) == (0, None)
+    assert locate(state, "o9") is None
+    assert asleep(state.context[0])
 
 
 USES: dict[str, Callable[[Msg], object]] = {

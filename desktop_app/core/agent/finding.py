@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from desktop_app.core.asleep import may_hold
 from desktop_app.core.messages import AnyBlock, Msg, ToolCallBlock, ToolResultBlock
 from desktop_app.core.state import AgentState
 
@@ -28,6 +29,8 @@ def locate(state: AgentState, ref: str) -> tuple[int, int | None] | None:
         msg = state.context[place]
         if msg.id == ref:
             return place, None
+        if not may_hold(msg, ref):
+            continue
         for at in range(len(msg.content) - 1, -1, -1):
             block = msg.content[at]
             if isinstance(block, ToolCallBlock):

@@ -369,6 +369,9 @@ def ledger_from(part: Mapping[str, Any]) -> Ledger:
     return Ledger.model_validate(dict(part))
 
 
+PIN_MARKS = ("pinned", "is_constraint")  # without one of these words nothing is pinned
+
+
 def is_pinned(metadata: dict[str, Any]) -> bool:
     """Whether a message or a result was pinned: ``slipway.pinned``, or ``is_constraint`` as other
     programs mark it."""

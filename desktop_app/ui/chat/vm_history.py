@@ -7,7 +7,8 @@ from json import loads
 
 from desktop_app.core.agent.base import Conversation, History, HistoryEntry
 from desktop_app.core.agent.finding import op_of
-from desktop_app.core.context.ledger import is_pinned
+from desktop_app.core.asleep import may_hold
+from desktop_app.core.context.ledger import PIN_MARKS, is_pinned
 from desktop_app.core.errors import SlipwayError
 from desktop_app.core.messages import TextBlock, ToolResultBlock
 from desktop_app.core.state import AgentState
@@ -85,7 +86,7 @@ class ChatHistory(ChatState):
             if command.ended is not None and not command.told:
                 self._commands_news.add(command.id)
         self.commandsChanged.emit()
-        for ref in pinned_in(state):
+        for ref in await asyncio.to_thread(pinned_in, state):
             self._fold.pinned(ref, True)
         self._apply()
         self.drafting = "ready" if conversation.drafted is not None else self.drafting
@@ -209,6 +210,8 @@ def pinned_in(state: AgentState) -> list[str]:
     """What a person pinned in the live state: ids of messages and texts, operations of results."""
     found: list[str] = []
     for msg in state.context:
+        if not may_hold(msg, *PIN_MARKS):
+            continue  # most of a session that was opened is asleep
         if is_pinned(msg.metadata):
             found.append(msg.id)
             found += [b.id for b in msg.content if isinstance(b, TextBlock)]
