@@ -125,7 +125,10 @@ class _Later(Said):
             (place, _, _, size, plain), context, texts = cast(_Held, held)
             msg = context[place]
             raw = stored_json(msg) if plain else None
-            text = _first_text(str(raw, "utf-8")) if raw is not None else _words(msg)
+            if raw is not None:
+                text = _first_text(str(raw, "utf-8"))
+            else:
+                text = msg.text() if plain else _words(msg)
             texts.keep(text, size)
             fields = {"id": self.id, "text": text, "whole": True, "edited": False}
             object.__setattr__(self, "__dict__", fields)

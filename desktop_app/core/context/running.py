@@ -130,7 +130,7 @@ class Running:
             if self._ahead is None or not self._is_of(part):
                 return b""
             self._update(state.context)
-            read = self._reading()
+            read = self._likely()
             if read is None or self._pins(0, read.upto) != read.pinned:
                 return b""
             self._wake_pins()
@@ -249,7 +249,8 @@ class Running:
         last = bisect_left(self._standing.firsts, read.upto)
         return {pin for pin in pins if pin[0] < last} == read.pinned
 
-    def _reading(self) -> Read | None:
+    def _likely(self) -> Read | None:
+        """What is read ahead now: going on may have thrown it away."""
         return self._ahead
 
     def _wake_pins(self) -> None:
