@@ -25,10 +25,12 @@ def locate(state: AgentState, ref: str) -> tuple[int, int | None] | None:
     block's (also one inside a result), an operation's. A result goes before the call it answers,
     newer before older."""
     call: tuple[int, int] | None = None
-    for place in range(len(state.context) - 1, -1, -1):
-        msg = state.context[place]
-        if msg.id == ref:
+    newest_first = range(len(state.context) - 1, -1, -1)
+    for place in newest_first:  # first, since it reads no message that is asleep
+        if state.context[place].id == ref:
             return place, None
+    for place in newest_first:
+        msg = state.context[place]
         if not may_hold(msg, ref):
             continue
         for at in range(len(msg.content) - 1, -1, -1):
