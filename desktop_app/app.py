@@ -95,7 +95,7 @@ class Program:
 
     async def open(self) -> None:
         """Settings, theme, core, window. Raises SlipwayError when the data cannot be opened."""
-        from PySide6.QtCore import QSettings, QTimer
+        from PySide6.QtCore import QSettings
 
         from desktop_app.core import log as core_log
         from desktop_app.core.agent.policies import policy_of
@@ -141,6 +141,13 @@ class Program:
         else:
             self.window.show_welcome()
             self.service.warm()
+        self._start_timers()
+        self._say_problems()
+
+    def _start_timers(self) -> None:
+        """What is done a while after the start, and whenever nothing happens."""
+        from PySide6.QtCore import QTimer
+
         collector = self._collector = memory.Collector()
         self._settle = QTimer(self.window, singleShot=True, interval=IDLE_MS)
         self._settle.timeout.connect(collector.settle)
@@ -153,7 +160,6 @@ class Program:
         self._idle.setInterval(IDLE_MS)
         self._idle.timeout.connect(collector.idle)
         self._idle.start()
-        self._say_problems()
 
     def _ask_about_keys(self) -> None:
         """Where keys go and how they are had is asked in the window."""

@@ -14,6 +14,8 @@ from typing import Any, Generic, TypeVar
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer
 from PySide6.QtWidgets import QDialog, QWidget
 
+from desktop_app.ui.i18n import tr
+
 T = TypeVar("T")
 
 
@@ -160,3 +162,14 @@ async def confirm(
         parent, title=title, text=text, action=action, danger=danger, lost=lost, kept=kept
     )
     return await show(dialog) == QDialog.DialogCode.Accepted
+
+
+async def confirm_unsaved(parent: QWidget | None, names: Sequence[str]) -> bool:
+    """Ask whether a dialog closes though what was changed in it, by name, is not saved."""
+    return await confirm(
+        parent,
+        title=tr("Close without saving?"),
+        text=tr("What you changed is not saved: {names}", names=", ".join(names)),
+        action=tr("Close without saving"),
+        danger=True,
+    )

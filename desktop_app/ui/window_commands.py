@@ -193,6 +193,15 @@ def _view(w: MainWindow) -> list[Command]:
             group,
         ),
         c("view.trash", lambda: tr("Trash…"), w.dialogs.open_trash, None, "trash-2", group),
+        *_set_up(w),
+    ]
+
+
+def _set_up(w: MainWindow) -> list[Command]:
+    """At the end of the same menu: what is set once."""
+    group = lambda: tr("View")  # noqa: E731
+    c = Command
+    return [
         c(
             "view.settings",
             lambda: tr("Settings…"),

@@ -104,7 +104,7 @@ class Executor:
     ) -> None:
         """Bound the result, journal it with its operation, tell the world."""
         bounded = await self.engine.bound(outcome.text, budget)
-        whole = outcome.raw if outcome.raw is not None else None
+        whole = outcome.raw
         records: list[NewRecord] = []
         path: str | None = None
         blob = ""
@@ -120,7 +120,6 @@ class Executor:
                 text += _whole_note(staged, size, plan.op_id)
             block = self._block(plan, outcome, text, path, size)
             told = ours(block)  # as JSON gives it back
-            read = told.get("read")
             body: dict[str, Any] = {
                 "reply_id": reply_id,
                 "op_id": plan.op_id,
@@ -129,11 +128,8 @@ class Executor:
                 "offload": path,
                 "whole_bytes": size,
                 "blob": blob,
-                "read": read if isinstance(read, dict) else {},
+                **_told(told),
             }
-            for name in ("groups", "commands"):
-                if told.get(name) is not None:
-                    body[name] = told[name]
             records.append(NewRecord("tool.result", body, made_of={"block": block}))
             after = self._tasks() if before is not None else None
             if after is not None and after != before:
@@ -212,6 +208,13 @@ class Executor:
         await self.log.append(*records, ops=ops)
         for event in events:
             self.emit(event)
+
+
+def _told(ours: dict[str, Any]) -> dict[str, Any]:
+    """What a tool told beside its text that the fold needs."""
+    read = ours.get("read")
+    more = {name: ours[name] for name in ("groups", "commands") if ours.get(name) is not None}
+    return {"read": read if isinstance(read, dict) else {}, **more}
 
 
 def open_text(started: bool, effect: str) -> str:

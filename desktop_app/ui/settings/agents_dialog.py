@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 from desktop_app.core.agents import DEFAULT_AGENT, AgentEntry, Agents
 from desktop_app.core.errors import SlipwayError
 from desktop_app.core.tasks import Tasks
-from desktop_app.ui.bridge import confirm
+from desktop_app.ui.bridge import confirm, confirm_unsaved
 from desktop_app.ui.errors import describe_error
 from desktop_app.ui.i18n import sentences, tr
 from desktop_app.ui.theme import theme
@@ -320,14 +320,8 @@ class AgentsDialog(Dialog):
             super().reject()
 
     async def _ask(self) -> None:
-        names = ", ".join(draft.name.strip() or tr("New agent") for draft in self._drafts.values())
-        if await confirm(
-            self,
-            title=tr("Close without saving?"),
-            text=tr("What you changed is not saved: {names}", names=names),
-            action=tr("Close without saving"),
-            danger=True,
-        ):
+        names = [draft.name.strip() or tr("New agent") for draft in self._drafts.values()]
+        if await confirm_unsaved(self, names):
             self._drafts.clear()
             super().reject()
 

@@ -17,7 +17,7 @@ from desktop_app.core.models.library import ModelLibrary
 from desktop_app.core.models.providers import BY_ID, host_of
 from desktop_app.core.models.registry import DEFAULT_MODEL
 from desktop_app.core.tasks import Tasks
-from desktop_app.ui.bridge import confirm
+from desktop_app.ui.bridge import confirm, confirm_unsaved
 from desktop_app.ui.errors import action_label, describe, describe_error
 from desktop_app.ui.i18n import sentences, tr, trn
 from desktop_app.ui.theme import theme
@@ -262,14 +262,8 @@ class ModelsDialog(Dialog):
 
     async def _ask_to_leave(self, close: Callable[[], None]) -> None:
         known = {_draft_of(m): m.name for m in self.library.models}
-        names = ", ".join(known.get(name) or tr("a new model") for name in self._drafts)
-        if await confirm(
-            self,
-            title=tr("Close without saving?"),
-            text=tr("What you changed is not saved: {names}", names=names),
-            action=tr("Close without saving"),
-            danger=True,
-        ):
+        names = [known.get(name) or tr("a new model") for name in self._drafts]
+        if await confirm_unsaved(self, names):
             self._drafts.clear()
             close()
 
